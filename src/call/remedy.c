@@ -113,7 +113,7 @@ static const struct {
 void al_session_join(const struct al_session *session, const json_t *meta)
 {
     if (session->journal && !session->number)
-        al_journal_join(session->journal, al_json_get_string(meta, "sessionId"));
+        al_journal_join(session->journal, al_json_get_string(meta, "sessionId"), NULL);
 }
 
 bool al_session_has(const struct al_session *session, const char *tool, const char *from)

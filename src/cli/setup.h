@@ -112,6 +112,9 @@ void al_setup_one_call(struct al_setup *setup);
  * frees; NULL: there is no session. */
 char *al_setup_always_file(const struct al_setup *setup, const char *session);
 
+/** The file with the sessions that a client was in so far, a line for each.  Caller frees. */
+char *al_setup_client_file(const struct al_setup *setup, pid_t client);
+
 /** Open the staging, for a session without a tool of it.  Call al_setup_session() first.
  * AL_ERR_NOT_FOUND with `must_exist` when nothing was ever staged. */
 int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *err);

@@ -25,6 +25,7 @@
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/proc.h"
+#include "proc/reaper.h"
 #include "review/server.h"
 #include "staging/pull/pull.h"
 #include "staging/sandbox/sandbox.h"
@@ -265,13 +266,18 @@ static const char *find_client_session(void)
 static void open_journal(struct al_setup *setup)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_strv_clear) struct al_strv clients = AL_STRV_INIT;
 
     if (al_journal_open(setup->journal_file, &setup->session.journal, &err) == 0)
         al_journal_limit(setup->session.journal, setup->config.journal.max_log_bytes);
     else if (!setup->serves_shell) /* where reads are git's own, and others are refused */
         al_log_warn("the journal cannot be written, so only reading is possible: %s", err.message);
-    if (setup->session.journal && setup->client_session)
-        al_journal_join(setup->session.journal, setup->client_session);
+    if (!setup->session.journal || !setup->client_session)
+        return;
+    if (!setup->serves_shell) /* a shell has the session of now */
+        for (pid_t pid = getppid(); pid > 0; pid = al_pid_parent(pid))
+            al_strv_take(&clients, al_setup_client_file(setup, pid));
+    al_journal_join(setup->session.journal, setup->client_session, &clients);
 }
 
 /* git needs a private directory outside the roots.  Make one in TMPDIR when the state directory is
@@ -414,6 +420,11 @@ static void warn_of_machine(void)
 char *al_setup_always_file(const struct al_setup *setup, const char *session)
 {
     return session ? al_asprintf("%s/sessions/always-%s", setup->state_dir, session) : NULL;
+}
+
+char *al_setup_client_file(const struct al_setup *setup, pid_t client)
+{
+    return al_asprintf("%s/sessions/client-%ld", setup->state_dir, (long)client);
 }
 
 void al_setup_one_call(struct al_setup *setup)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "guard/effects.h"
@@ -44,7 +45,8 @@ struct al_journal {
     int open_fd; /* the directory of the running calls */
     struct later later;
     char *session_id;
-    bool joined;                 /* al_journal_join() was called */
+    struct al_strv clients;      /* see al_journal_join() */
+    bool joined;                 /* it was called */
     atomic_uint_least64_t calls; /* the number of the last call that began */
 };
 
@@ -66,33 +68,26 @@ static json_t *text_or_null(const char *text)
 
 static json_t *result_of(bool success, const char *text, size_t len)
 {
-    json_t *result = al_json_object();
+    return json_pack("{s:b, s:o}", "success", success, success ? "output" : "error",
+                     al_redact_log_text(text ? text : "", text ? len : 0));
+}
 
-    al_json_set(result, "success", al_json_bool(success));
-    al_json_set(result, success ? "output" : "error",
-                al_redact_log_text(text ? text : "", text ? len : 0));
-    return result;
+static json_t *name_or_null(const char *name)
+{
+    return name ? al_json_name(name) : json_null();
 }
 
 /* The members that may become known before the call ends. */
 static json_t *known_members(const struct al_record_end *known)
 {
-    json_t *members = al_json_object();
-
-    al_json_set(members, "operation", text_or_null(known->operation));
-    al_json_set(members, "effects", al_effects_names(known->effects));
-    al_json_set(members, "decision", text_or_null(known->decision));
-    al_json_set(members, "decided_by", text_or_null(known->decided_by));
-    al_json_set(members, "summary",
-                known->summary ? al_redact_log_text(known->summary, strlen(known->summary))
-                               : json_null());
-    al_json_set(members, "git_commit", text_or_null(known->git_commit));
-    al_json_set(members, "duration_ms", json_null());
-    al_json_set(members, "root", known->root ? al_json_name(known->root) : json_null());
-    al_json_set(members, "repository",
-                known->repository ? al_json_name(known->repository) : json_null());
-    al_json_set(members, "confinement", text_or_null(known->confinement));
-    return members;
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:n, s:o, s:o, s:o}", "operation",
+        text_or_null(known->operation), "effects", al_effects_names(known->effects), "decision",
+        text_or_null(known->decision), "decided_by", text_or_null(known->decided_by), "summary",
+        known->summary ? al_redact_log_text(known->summary, strlen(known->summary)) : json_null(),
+        "git_commit", text_or_null(known->git_commit), "duration_ms", "root",
+        name_or_null(known->root), "repository", name_or_null(known->repository), "confinement",
+        text_or_null(known->confinement));
 }
 
 /* Put a member before the last one of a line. */
@@ -112,23 +107,18 @@ static json_t *new_line(const struct al_journal *journal, const struct al_record
     const struct al_record_end unknown = { .decision = "none", .decided_by = "none" };
     al_auto(al_freep) char *conversation = al_journal_conversation(journal, begin->session);
     al_auto(al_json_decrefp) json_t *known = known_members(&unknown);
-    json_t *line = al_json_object();
     char stamp[16], time[25];
+    json_t *line;
 
     al_clock_stamp(stamp);
     al_clock_iso(time);
-    al_json_set(line, "timestamp", al_json_string(stamp));
-    al_json_set(line, "time", al_json_string(time));
-    al_json_set(line, "seq", json_null());
-    al_json_set(line, "conversation_id", al_json_string(conversation));
-    al_json_set(line, "id", al_json_int((int64_t)id));
-    al_json_set(line, "agent", text_or_null(begin->agent));
-    al_json_set(line, "tool", text_or_null(begin->tool));
-    al_json_set(line, "operation", json_null()); /* these two are known members, before others */
-    al_json_set(line, "effects", json_null());
-    al_json_set(line, "input", al_redact_input(begin->input, begin->names));
-    al_json_set(line, "result", result_of(false, text, strlen(text)));
-    al_json_set(line, "outcome", al_json_string("interrupted"));
+    /* Operation and effects are known members, before others. */
+    line = json_pack("{s:s, s:s, s:n, s:o, s:I, s:o, s:o, s:n, s:n, s:o, s:o, s:s}", "timestamp",
+                     stamp, "time", time, "seq", "conversation_id", al_json_string(conversation),
+                     "id", (json_int_t)id, "agent", text_or_null(begin->agent), "tool",
+                     text_or_null(begin->tool), "operation", "effects", "input",
+                     al_redact_input(begin->input, begin->names), "result",
+                     result_of(false, text, strlen(text)), "outcome", "interrupted");
     (void)json_object_update(line, known);
     al_json_set(line, "prev", json_null());
     if (begin->call_id)
@@ -253,6 +243,7 @@ void al_journal_free(struct al_journal *journal)
     al_chain_close(&journal->chain);
     al_close(journal->open_fd);
     free(journal->session_id);
+    al_strv_clear(&journal->clients);
     free(journal);
 }
 
@@ -273,6 +264,15 @@ void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes)
 
 char *al_journal_conversation(const struct al_journal *journal, uint64_t number)
 {
+    for (size_t i = 0; i < journal->clients.count; i++) {
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+        al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+
+        if (al_fs_read(AT_FDCWD, journal->clients.items[i], 1 << 20, &text) == 0)
+            al_strv_split(&ids, text.buf, "\n");
+        if (al_strv_contains(&ids, journal->session_id))
+            return al_strdup(ids.items[ids.count - 1]);
+    }
     return number ? al_asprintf("%s.%" PRIu64, journal->session_id, number)
                   : al_strdup(journal->session_id);
 }
@@ -285,7 +285,7 @@ bool al_journal_is_id(const char *id)
     return len && len <= ID_MAX_BYTES && !id[len];
 }
 
-void al_journal_join(struct al_journal *journal, const char *id)
+void al_journal_join(struct al_journal *journal, const char *id, const struct al_strv *clients)
 {
     uint64_t first = 0;
 
@@ -296,6 +296,7 @@ void al_journal_join(struct al_journal *journal, const char *id)
         return;
     free(journal->session_id);
     journal->session_id = al_strdup(id);
+    al_strv_add_all(&journal->clients, clients);
     if (getrandom(&first, sizeof(first), 0) == (ssize_t)sizeof(first))
         journal->calls = first >> (64 - CALL_BITS);
 }

@@ -73,8 +73,11 @@ bool al_journal_is_id(const char *id);
 
 /** Record the calls of session number 0 as those of a client's session, which other processes have
  * calls of too.  Call this before the first call; what is said later, or is no id, does not count.
+ *
+ * @param clients  Files with the sessions that a client was in so far: the last one of the file
+ *                 that has this one takes its place, at the time of a call.  NULL: none.
  */
-void al_journal_join(struct al_journal *journal, const char *id);
+void al_journal_join(struct al_journal *journal, const char *id, const struct al_strv *clients);
 
 /**
  * Check that the log is still where others read it.  Call this before a call changes anything.

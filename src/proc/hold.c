@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,23 +33,11 @@ static sigset_t both_signals(void)
 static int above[16];
 static size_t nabove;
 
-/* The client: the process that made the socket which is the standard input, whoever passed that on.
- * 0: it is a pipe, which does not tell. */
-static pid_t client_of_input(void)
-{
-    struct ucred peer = { .pid = 0 };
-    socklen_t len = sizeof(peer);
-
-    return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ? 0 : peer.pid;
-}
-
 /* The process group tells nothing: it may be the client's own. */
-static void open_above(void)
+static void open_above(pid_t client)
 {
-    const pid_t client = client_of_input();
-
-    for (pid_t pid = client > 0 ? client : getppid();
-         pid > 0 && nabove<AL_COUNT(above); pid = client> 0 ? 0 : al_pid_parent(pid))
+    for (pid_t pid = client ? client : getppid(); pid > 0 && nabove < AL_COUNT(above);
+         pid = client ? 0 : al_pid_parent(pid))
         above[nabove++] = (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
@@ -75,14 +62,14 @@ static void settle(void)
     al_close(fd);
 }
 
-pid_t al_hold_begin(int *ret_fd)
+pid_t al_hold_begin(pid_t client, int *ret_fd)
 {
     int fds[2];
     pid_t pid;
 
     if (pipe2(fds, O_CLOEXEC) < 0)
         return -errno;
-    open_above();
+    open_above(client);
     pid = fork();
     if (pid < 0)
         pid = -errno;

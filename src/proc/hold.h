@@ -21,11 +21,12 @@ enum al_hold_end {
  * Fork a process with a session of its own, which has none of the standard streams.  Call this
  * before any thread is started.
  *
+ * @param client       The process that it ends with; 0: it is not known.
  * @param[out] ret_fd  In this process: a pipe that it reads what the other one writes from, and its
  *                     end.  In the other one: where to write.
  * @return The id of the other process; 0 in that one; -errno.
  */
-pid_t al_hold_begin(int *ret_fd);
+pid_t al_hold_begin(pid_t client, int *ret_fd);
 
 /** In the held process: wait until it is told to end, or the client is gone: where that is not
  * known, the next process above the one that began it that did not end with that. */

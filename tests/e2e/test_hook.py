@@ -45,6 +45,11 @@ class Client:
     def send(self, event):
         return self.run(("hook", "claude-code"), event=hooks.json.dumps(event))
 
+    def edit(self, name, text, session="s1"):
+        self.send(self.case.recorded("before", session=session))
+        self.case.write(name, text)
+        self.send(self.case.recorded("after", session=session))
+
 
 class Hook(hooks.Case):
     def wait_for(self, condition):
@@ -281,6 +286,29 @@ class Hook(hooks.Case):
         self.assertEqual(len(list(place.iterdir())), 2)
         self.send(self.recorded("end"))
         self.assertEqual([path.name for path in place.iterdir()], ["always-s2"])
+
+    def test_cleared(self):
+        """a client that begins a session after another one goes on in it: its server, which it started before, does too"""
+        mine = {"CLAUDE_CODE_SESSION_ID": "s1"}
+        undo = ("call", "--approval", "allow", "git_undo")
+        with Client(self) as client, Client(self) as other:
+            client.send(self.recorded("start"))
+            client.edit("a.txt", "two\n")
+            for old, new, source in (("s1", "s2", "clear"), ("s2", "s3", "resume")):
+                client.send(self.recorded("end", session=old, reason=source))
+                other.send(self.recorded("start", session=old, source="resume"))
+                client.send(self.recorded("start", session=new, source=source))
+                client.edit(f"{new}.txt", "new\n", new)
+                other.edit(f"{old}.txt", "other\n", old)
+                self.assertIn(f"{new}.txt", client.run(undo, mine))
+                self.assertEqual((self.log()[-1]["conversation_id"], self.text(f"{old}.txt")), (new, "other\n"))
+                self.assertIn("Nothing to undo", client.run(undo, mine))
+                self.assertIn(f"{old}.txt", other.run(undo, {"CLAUDE_CODE_SESSION_ID": old}))
+                self.assertEqual(self.text(), "two\n")
+            client.send(self.recorded("end", session="s3", reason="resume"))
+            client.send(self.recorded("start", source="resume"))
+            self.assertIn("a.txt", client.run(undo, mine))
+            self.assertEqual(self.text(), "one\n")
 
     def test_subagent(self):
         """the turn of an agent ends without its subagents'; what was closed early is told as that"""

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/base64.h"
@@ -222,7 +223,7 @@ static void fail(const struct hook *hook, const char *why)
 }
 
 /* Read what the held process says.  True: the tool may begin. */
-static bool listen(const struct hook *hook, pid_t pid, int fd)
+static bool await_end(const struct hook *hook, pid_t pid, int fd)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char buf[4096], *why;
@@ -264,6 +265,16 @@ static bool change_directory(const struct hook *hook)
     return cwd && *cwd == '/' && chdir(cwd) == 0;
 }
 
+/* The process that made the socket which is the standard input of this one, whoever passed that on.
+ * 0: it is no socket, but a pipe, which does not tell. */
+static pid_t find_client(void)
+{
+    struct ucred peer = { .pid = 0 };
+    socklen_t len = sizeof(peer);
+
+    return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ? 0 : peer.pid;
+}
+
 static void begin(struct hook *hook)
 {
     int fd = -1;
@@ -273,11 +284,11 @@ static void begin(struct hook *hook)
         fail(hook, "its directory cannot be entered");
         return;
     }
-    pid = al_hold_begin(&fd);
+    pid = al_hold_begin(find_client(), &fd);
     if (pid == 0) {
         run_held(hook, &al_tool_commands_hook, hook->input, fd);
     } else if (pid > 0) {
-        if (listen(hook, pid, fd) && hook->client->hooks->rewrites)
+        if (await_end(hook, pid, fd) && hook->client->hooks->rewrites)
             rewrite(hook);
         al_close(fd);
     } else {
@@ -412,14 +423,22 @@ static void end(const struct hook *hook)
 
 /* --- The session's start --- */
 
-/* Claude Code has its shell read this file. */
-static bool put_exports(const char *exports)
+static bool append(const char *path, const char *text)
 {
-    const char *path = al_environment_get("CLAUDE_ENV_FILE");
-    al_auto(al_closep) int fd =
-        path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
+    al_auto(al_closep) int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 
-    return fd >= 0 && al_write_all(fd, exports, strlen(exports)) == 0;
+    return fd >= 0 && al_write_all(fd, text, strlen(text)) == 0;
+}
+
+/* A client may begin another session, and keeps its servers, which were told of the first one. */
+static void note_session(const struct hook *hook)
+{
+    al_auto(al_freep) char *dir = al_fs_join(hook->setup.state_dir, "sessions");
+    al_auto(al_freep) char *path = al_setup_client_file(&hook->setup, find_client());
+    al_auto(al_freep) char *line = al_asprintf("%s\n", hook->session);
+
+    if (hook->session && find_client() > 0 && al_fs_mkdirs(dir, 0700) == 0)
+        (void)append(path, line);
 }
 
 static void start(struct hook *hook)
@@ -436,15 +455,17 @@ static void start(struct hook *hook)
         "alone: what shell commands and edits change here cannot be undone.%s";
     al_auto(al_json_decrefp) json_t *arguments = al_json_object();
     al_auto(al_freep) char *here = change_directory(hook) ? getcwd(NULL, 0) : NULL;
+    const char *file = al_environment_get("CLAUDE_ENV_FILE"); /* which its shell reads */
     char said[sizeof(AL_HOOK_READY) - 1];
     int fd = -1;
     bool is_git, is_none = false;
     pid_t pid;
 
+    note_session(hook);
     if (!here)
         return;
     al_json_set(arguments, "working_dir", al_json_name(here));
-    pid = al_hold_begin(&fd);
+    pid = al_hold_begin(find_client(), &fd);
     if (pid == 0) {
         run_held(hook, &al_tool_commands_run, arguments, fd);
         return;
@@ -453,7 +474,7 @@ static void start(struct hook *hook)
         is_none = read(fd, said, sizeof(said)) != sizeof(said) ||
                   memcmp(said, AL_HOOK_READY, sizeof(said)) != 0;
     al_close(fd);
-    is_git = exports && (put_exports(exports) || hook->client->hooks->rewrites ||
+    is_git = exports && ((file && append(file, exports)) || hook->client->hooks->rewrites ||
                          hook->client->hooks->env_table);
     text = is_none ? al_asprintf(about_none, is_git ? about_git : "")
                    : al_asprintf(about,
