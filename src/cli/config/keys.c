@@ -364,7 +364,19 @@ void al_keys_clear(enum al_key_place place, void *fields)
 
 /* --- The values as text --- */
 
-/* Grants, rules and servers have none. */
+static void add_servers(const struct al_mcp_servers *servers, struct al_str *out)
+{
+    for (size_t i = 0; i < servers->count; i++) {
+        al_str_addf(out, "%s%s", servers->items[i].name, servers->items[i].limits_tools ? " " : "");
+        for (size_t k = 0; k < AL_COUNT(keys); k++)
+            if (keys[k].place == AL_KEY_OF_SERVER) {
+                al_str_addc(out, '\n');
+                al_key_add_value(&keys[k], &servers->items[i], out);
+            }
+    }
+}
+
+/* Grants and rules have none. */
 void al_key_add_value(const struct al_key *key, const void *fields, struct al_str *out)
 {
     const void *field = (const char *)fields + key->offset;
@@ -380,6 +392,23 @@ void al_key_add_value(const struct al_key *key, const void *fields, struct al_st
         al_str_adds(out, key->words[*(const unsigned *)field]);
     else if (is_text(key->kind))
         al_str_adds(out, *(char *const *)field ? *(char *const *)field : "");
+    else if (key->kind == AL_KEY_SERVERS)
+        add_servers(field, out);
     for (size_t i = 0; is_list(key->kind) && i < list->count; i++)
         al_str_addf(out, "%s%s", i ? ", " : "", list->items[i]);
+}
+
+void al_keys_changed(const struct al_config *before, const struct al_config *after,
+                     struct al_strv *ret_names)
+{
+    for (size_t i = 0; i < AL_COUNT(keys); i++) {
+        al_auto(al_str_clear) struct al_str old = AL_STR_INIT, new = AL_STR_INIT;
+
+        if (keys[i].place != AL_KEY_OF_CONFIG)
+            continue;
+        al_key_add_value(&keys[i], before, &old);
+        al_key_add_value(&keys[i], after, &new);
+        if (strcmp(old.buf, new.buf) != 0)
+            al_strv_add(ret_names, keys[i].path);
+    }
 }

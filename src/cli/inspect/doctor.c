@@ -154,7 +154,6 @@ void al_finding_add(struct al_findings *findings, const char *what, enum al_leve
                     const char *fix, const char *fmt, ...)
 {
     static const char *const names[] = { "ok", "warning", "missing" };
-    json_t *finding = al_json_object();
     al_auto(al_str_clear) struct al_str state = AL_STR_INIT;
     va_list args;
 
@@ -162,12 +161,10 @@ void al_finding_add(struct al_findings *findings, const char *what, enum al_leve
     al_str_addv(&state, fmt, args);
     va_end(args);
 
-    al_json_set(finding, "check", al_json_string(what));
-    al_json_set(finding, "level", al_json_string(names[level]));
-    al_json_set(finding, "state", al_json_string(state.buf));
-    if (level != AL_FINE)
-        al_json_set(finding, "fix", al_json_string(fix));
-    al_json_append(findings->list, finding);
+    al_json_append(findings->list,
+                   json_pack("{s:o, s:s, s:o, s:o*}", "check", al_json_string(what), "level",
+                             names[level], "state", al_json_string(state.buf), "fix",
+                             level != AL_FINE ? al_json_string(fix) : NULL));
     findings->missing |= level == AL_MISSING;
 }
 

@@ -252,7 +252,9 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
     al_auto(al_freep) char *shim = al_client_shim(false);
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
-    al_auto(al_json_decrefp) json_t *sent = al_json_object();
+    al_auto(al_json_decrefp) json_t *sent =
+        json_pack("{s:s, s:s, s:o}", "session_id", "airlock-doctor", "hook_event_name", event,
+                  "cwd", al_json_name(setup->roots.items[0].path));
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     al_auto(al_closep) int cwd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     al_auto(al_buffer_clear) struct al_buffer out = AL_BUFFER_INIT(4096),
@@ -261,9 +263,6 @@ static void try_hook(struct al_findings *findings, const struct al_setup *setup,
     int r;
 
     add_environment(&env);
-    al_json_set(sent, "session_id", al_json_string("airlock-doctor"));
-    al_json_set(sent, "hook_event_name", al_json_string(event));
-    al_json_set(sent, "cwd", al_json_name(setup->roots.items[0].path));
     al_json_dump(sent, false, &input);
     r = al_proc_run(&(struct al_proc_spec){ .program = "/proc/self/exe",
                                             .argv = argv,

@@ -31,24 +31,20 @@ static void print_json(const struct al_tool *tool, const struct al_explanation *
 {
     const struct al_ruling *ruling = &found->ruling;
     const char *condition = condition_of(tool, found, session);
-    json_t *object = al_json_object();
 
-    al_json_set(object, "decision", al_json_string(al_approval_mode_name(ruling->decision)));
-    al_json_set(object, "rule",
-                ruling->number ? al_json_int((int64_t)al_ruling_number(ruling, session->policy))
-                               : al_json_string("default"));
-    if (ruling->narrows)
-        al_json_set(object, "from", al_json_string("worker"));
-    al_json_set(object, "line", ruling->number ? al_json_int(ruling->line) : json_null());
-    al_json_set(object, "asks", condition ? al_json_string(condition) : json_null());
-    al_json_set(object, "message", ruling->message ? al_json_string(ruling->message) : json_null());
-    al_json_set(object, "tool", al_json_string(tool->name));
-    al_json_set(object, "operation", al_json_string(found->operation.name));
-    al_json_set(object, "effects", al_effects_names(found->operation.effects));
-    al_json_set(object, "branches", al_strings_of(&found->branches, 0));
-    al_json_set(object, "paths", al_strings_of(&found->paths, 0));
-    al_json_set(object, "addresses", al_strings_of(&found->addresses, 0));
-    al_cli_print_json(object);
+    al_cli_print_json(
+        json_pack("{s:s, s:o, s:s*, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "decision",
+                  al_approval_mode_name(ruling->decision), "rule",
+                  ruling->number ? al_json_int((int64_t)al_ruling_number(ruling, session->policy))
+                                 : al_json_string("default"),
+                  "from", ruling->narrows ? "worker" : NULL, "line",
+                  ruling->number ? al_json_int(ruling->line) : json_null(), "asks",
+                  condition ? al_json_string(condition) : json_null(), "message",
+                  ruling->message ? al_json_string(ruling->message) : json_null(), "tool",
+                  al_json_string(tool->name), "operation", found->operation.name, "effects",
+                  al_effects_names(found->operation.effects), "branches",
+                  al_strings_of(&found->branches, 0), "paths", al_strings_of(&found->paths, 0),
+                  "addresses", al_strings_of(&found->addresses, 0)));
 }
 
 static void add_list(const char *label, const struct al_strv *items, const char *empty,

@@ -17,19 +17,15 @@ static json_t *tool_object(const struct al_listed_tool *listed, const struct al_
 {
     const struct al_tool *tool = listed->tool;
     unsigned effects = al_tool_effects(tool);
-    json_t *object = al_json_object(), *output_schema = al_tool_output_schema(tool);
 
-    al_json_set(object, "name", al_json_string(tool->name));
-    al_json_set(object, "toolset", al_json_string(listed->toolset->name));
-    al_json_set(object, "title", al_json_string(tool->title));
-    al_json_set(object, "description", al_json_string(tool->about));
-    al_json_set(object, "risk", al_json_string(al_effects_risk(effects)));
-    al_json_set(object, "approval", al_json_string(al_tool_asking(tool, &setup->config)));
-    al_json_set(object, "effects", al_effects_names(effects));
-    al_json_set(object, "inputSchema", al_tool_schema(tool, &setup->session.defaults));
-    if (output_schema)
-        al_json_set(object, "outputSchema", output_schema);
-    return object;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "name",
+                     al_json_string(tool->name), "toolset", al_json_string(listed->toolset->name),
+                     "title", al_json_string(tool->title), "description",
+                     al_json_string(tool->about), "risk", al_json_string(al_effects_risk(effects)),
+                     "approval", al_json_string(al_tool_asking(tool, &setup->config)), "effects",
+                     al_effects_names(effects), "inputSchema",
+                     al_tool_schema(tool, &setup->session.defaults), "outputSchema",
+                     al_tool_output_schema(tool));
 }
 
 static bool is_offered(const struct al_setup *setup, const struct al_listed_tool *listed)

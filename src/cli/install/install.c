@@ -349,17 +349,13 @@ static int replace_hooks(const struct al_client *client, const char *event, cons
 static json_t *make_group(const struct al_client *client, const struct al_client_event *event,
                           const char *command)
 {
-    json_t *group = al_json_object(), *list = al_json_array(), *hook = al_json_object();
+    const bool is_of_tool = event->event == AL_EVENT_BEFORE || event->event == AL_EVENT_AFTER;
+    const bool waits = event->event != AL_EVENT_ADD && event->event != AL_EVENT_REMOVE;
 
-    if (event->event == AL_EVENT_BEFORE || event->event == AL_EVENT_AFTER)
-        al_json_set(group, "matcher", al_json_string(client->hooks->tools));
-    al_json_set(hook, "type", al_json_string("command"));
-    al_json_set(hook, "command", al_json_string(command));
-    if (event->event != AL_EVENT_ADD && event->event != AL_EVENT_REMOVE)
-        al_json_set(hook, "timeout", al_json_int(client->hooks->timeout));
-    al_json_append(list, hook);
-    al_json_set(group, "hooks", list);
-    return group;
+    return json_pack("{s:s*, s:[{s:s, s:o, s:o*}]}", "matcher",
+                     is_of_tool ? client->hooks->tools : NULL, "hooks", "type", "command",
+                     "command", al_json_string(command), "timeout",
+                     waits ? al_json_int(client->hooks->timeout) : NULL);
 }
 
 static int change_hooks(const struct wish *wish, bool removes, struct al_str *text,

@@ -120,8 +120,9 @@ struct al_http_access {
     const struct al_setup *setup;
     const struct al_options *options;
     struct al_endpoint *endpoint;
-    struct al_tokens made; /* the token that was made, if there is no file */
-    pthread_mutex_t lock;  /* guards `now` */
+    struct al_tokens made;         /* the token that was made, if there is no file */
+    const struct al_config *begun; /* of the first reading: some keys hold until the end */
+    pthread_mutex_t lock;          /* guards `now` */
     struct reading *now;
 };
 
@@ -368,6 +369,7 @@ int al_http_access_new(const struct al_setup *setup, const struct al_options *op
         al_http_access_free(access);
         return r;
     }
+    access->begun = &access->now->config;
     *ret_access = access;
     return 0;
 }
@@ -399,6 +401,7 @@ int al_http_access_reload(struct al_http_access *access, size_t *ret_ended, stru
 
     if (r < 0)
         return r;
+    al_warn_of_restart(access->begun, &fresh->config);
     (void)pthread_mutex_lock(&access->lock);
     access->now = fresh;
     (void)pthread_mutex_unlock(&access->lock);

@@ -36,4 +36,7 @@ int al_http_check(const struct al_options *options, const struct al_config *conf
 /** Check the certificate and the key that are configured, see al_http_tls_check(). */
 int al_http_check_tls(const struct al_config *config, struct al_error *err);
 
+/** Name the keys that differ in two readings and that a server reads at its start only. */
+void al_warn_of_restart(const struct al_config *begun, const struct al_config *config);
+
 #endif
