@@ -6,8 +6,6 @@
 #include "git/plumbing/filters.h"
 #include "git/plumbing/skipped.h"
 #include "git/refs.h"
-#include "git/run.h"
-#include "git/vet/vet.h"
 #include "tools/private.h"
 #include "verbs/porcelain/commit.h"
 #include "verbs/preview/affected_files.h"
@@ -56,7 +54,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
                                  err);
 }
 
-static const char *const hooks[] = { "post-index-change", NULL };
+static const char hooks[] = "post-index-change";
 
 /* The toolset git. */
 

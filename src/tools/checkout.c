@@ -3,18 +3,13 @@
  * structured results.  And what git_switch shares with it. */
 #include "tools/private.h"
 
-#include <stdlib.h>
-
 #include "base/utf8.h"
-#include "git/diff/diff.h"
 #include "git/failure.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/skipped.h"
 #include "git/refs.h"
-#include "git/run.h"
-#include "guard/text.h"
 #include "verbs/porcelain/branch.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/worktree/list.h"
@@ -205,8 +200,7 @@ struct checkout_args {
     const char *working_dir;
 };
 
-static const char *const hooks[] = { "post-checkout", "reference-transaction", "post-index-change",
-                                     NULL };
+static const char hooks[] = "post-checkout reference-transaction post-index-change";
 
 static bool has_branch(const struct al_repo *repo, const char *name)
 {

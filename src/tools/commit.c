@@ -3,17 +3,12 @@
  * words and a conventional message, and with structured results. */
 #include "verbs/porcelain/commit.h"
 
-#include "base/fs.h"
 #include "base/utf8.h"
-#include "git/diff/diff.h"
 #include "git/failure.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/skipped.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
-#include "git/run.h"
-#include "git/vet/vet.h"
-#include "guard/text.h"
 #include "tools/private.h"
 #include "verbs/message/commit_message.h"
 #include "verbs/porcelain/resume.h"
@@ -112,9 +107,8 @@ static int make_commit(struct al_call *call, const char *message, struct al_git_
     return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call), output, err);
 }
 
-static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg",    "commit-msg",
-                                     "post-commit", "reference-transaction", "post-index-change",
-                                     NULL };
+static const char hooks[] =
+    "pre-commit prepare-commit-msg commit-msg post-commit reference-transaction post-index-change";
 
 /* What both tools have. */
 #define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)

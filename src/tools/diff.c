@@ -2,7 +2,6 @@
 /* git_diff: what has changed, between any two of the working tree, the index and revisions.  With
  * git's words or as patch files, with structured results, and with text. */
 #include <inttypes.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -11,9 +10,7 @@
 #include "git/diff/hunks.h"
 #include "git/plumbing/skipped.h"
 #include "git/reading/worktree_state.h"
-#include "git/run.h"
 #include "guard/gitdir.h"
-#include "guard/path.h"
 #include "tools/private.h"
 #include "verbs/porcelain/patch_files.h"
 

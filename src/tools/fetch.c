@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_fetch: fetch from a remote, and say what moved; with a structured result and with text. */
 
-#include "base/fs.h"
 #include "git/refs.h"
-#include "guard/text.h"
 #include "tools/private.h"
 
 struct fetch_args {

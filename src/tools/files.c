@@ -4,7 +4,6 @@
 #include "tools/toolsets.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/base64.h"
 #include "base/utf8.h"

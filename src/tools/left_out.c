@@ -4,16 +4,11 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "git/location.h"
 #include "git/plumbing/filters.h"
 #include "git/refs.h"
-#include "git/vet/vet.h"
 #include "guard/nofollow.h"
-#include "guard/text.h"
 #include "verbs/preview/affected_files.h"
 
 /* Globs for the last component, in any case.  The first match counts. */

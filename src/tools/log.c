@@ -2,15 +2,12 @@
 /* git_log: commits, newest first.  With git's words, with structured results, and with text: of any
  * branch, by what they are and what they changed. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/utf8.h"
 #include "call/failure.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
-#include "git/run.h"
 #include "guard/date.h"
-#include "guard/text.h"
 #include "tools/private.h"
 
 struct log_args {

@@ -2,12 +2,9 @@
 /* git_merge: merge a branch into the current one, conflicts are a result; or abort what is in
  * progress.  With structured results and with text. */
 
-#include <stdlib.h>
-
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "tools/private.h"
-#include "verbs/inmemory/inmemory.h"
 #include "verbs/replay/along.h"
 #include "verbs/replay/merge_guard.h"
 #include "verbs/replay/work.h"

@@ -5,7 +5,6 @@
 
 #include "call/answer.h"
 #include "git/plumbing/skipped.h"
-#include "guard/text.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"
 #include "verbs/sequencer/conflict_hunks.h"
@@ -339,7 +338,7 @@ void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, cons
     al_str_adds(text, ". git_undo goes back to before that.\n");
 }
 
-void al_outcome_add_skipped(struct al_call *call, const char *const *hooks, bool commits,
+void al_outcome_add_skipped(struct al_call *call, const char *hooks, bool commits,
                             struct al_str *text)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;

@@ -127,7 +127,7 @@ char *al_workflow_current_branch(struct al_call *call);
 
 /** Add a note that names those of `hooks` (NULL-terminated) that are installed and were not run,
  * and one when a commit was made without the signature that the configuration asks for. */
-void al_workflow_skipped(struct al_call *call, const char *const *hooks, bool commits,
+void al_workflow_skipped(struct al_call *call, const char *hooks, bool commits,
                          struct al_result *result);
 
 /**
@@ -296,7 +296,7 @@ int al_outcome_add_conflicts(struct al_call *call, const struct al_conflicts *co
 int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al_error *err);
 
 /** Append the hooks that were not run and the signature that was not made, a line each. */
-void al_outcome_add_skipped(struct al_call *call, const char *const *hooks, bool commits,
+void al_outcome_add_skipped(struct al_call *call, const char *hooks, bool commits,
                             struct al_str *text);
 
 /** Append the files of a list, relative to the top, as al_answer_add_items(). */

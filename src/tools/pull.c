@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_pull: fetch a branch, then merge it or rebase on it; with a structured result and with text.
  */
-#include <stdlib.h>
 
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
-#include "guard/url.h"
 #include "tools/private.h"
 #include "verbs/replay/along.h"
 #include "verbs/replay/merge_guard.h"
@@ -234,7 +232,7 @@ static const struct al_stricter stricter[] = {
     { NULL, is_published, AL_REPLAY_CONDITION, 0 },
 };
 
-static const char *const rebase_hooks[] = { "pre-rebase", "post-checkout", "post-rewrite", NULL };
+static const char rebase_hooks[] = "pre-rebase post-checkout post-rewrite";
 
 /* What both tools have.  A rebase that stops detaches HEAD. */
 #define EFFECTS                                                                                    \

@@ -2,14 +2,9 @@
 /* git_push: push a branch to the branch of the same name at a remote, or delete it there; with a
  * structured result and with text. */
 
-#include <stdlib.h>
-
-#include "base/fs.h"
-#include "git/oid.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "git/repo/words.h"
-#include "guard/text.h"
 #include "tools/private.h"
 #include "verbs/porcelain/branch.h"
 
@@ -532,7 +527,7 @@ static void summarize(const struct al_call *call, const void *p, struct al_str *
         al_str_adds(out, " with all tags");
 }
 
-static const char *const hooks[] = { "pre-push", NULL };
+static const char hooks[] = "pre-push";
 
 static const char *const always_by[] = { "branch", "address", NULL };
 

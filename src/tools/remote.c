@@ -2,7 +2,6 @@
 /* git_remote: list, add, remove and rename remotes; with structured results and with text. */
 
 #include "git/git_lock.h"
-#include "guard/url.h"
 #include "tools/private.h"
 
 enum action { LIST, ADD, REMOVE, RENAME };

@@ -6,7 +6,6 @@
 #include "git/diff/diff.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/index_scan.h"
-#include "git/run.h"
 #include "tools/private.h"
 #include "verbs/preview/affected_files.h"
 
@@ -372,7 +371,7 @@ static int restore_files(struct al_call *call, const struct restore_args *args, 
 static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
                             struct al_error *err)
 {
-    static const char *const hooks[] = { "post-index-change", NULL };
+    static const char hooks[] = "post-index-change";
     const struct restore_args *args = p;
     int r = args->hunks.count ? restore_hunks(call, args, &result->text, err) : 0;
 

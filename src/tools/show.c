@@ -2,9 +2,6 @@
 /* git_show: a commit with its changes, with git's words; or with text of our own, a commit, a tag,
  * a file or a directory at a revision. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "call/failure.h"
 #include "git/failure.h"
@@ -12,7 +9,6 @@
 #include "git/reading/read_log.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
-#include "git/run.h"
 #include "tools/private.h"
 
 struct show_args {

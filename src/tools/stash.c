@@ -2,14 +2,12 @@
 /* git_stash: put changes aside and bring them back; with git's words, with structured results, and
  * with text of our own, where entries are named by id. */
 #include <inttypes.h>
-#include <strings.h>
 
 #include "call/answer.h"
 #include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/refs.h"
-#include "git/run.h"
 #include "tools/private.h"
 #include "verbs/porcelain/stash.h"
 #include "verbs/preview/affected_files.h"

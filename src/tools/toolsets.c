@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/toolsets.h"
 
-#include <stdlib.h>
-
 #include "tools/commands/commands.h"
 #include "tools/shell/shell.h"
 

@@ -3,7 +3,6 @@
 
 #include "git/refs.h"
 #include "git/repo/known_remotes.h"
-#include "guard/url.h"
 
 int al_transfer_check_remote(const char *param, const char *name, struct al_error *err)
 {

@@ -2,17 +2,12 @@
 /* git_worktree: list, add, remove, lock and unlock linked worktrees. */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
-#include "base/fs.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
-#include "guard/text.h"
 #include "history/worktree.h"
 #include "tools/private.h"
 #include "verbs/worktree/add.h"
-#include "verbs/worktree/find.h"
 #include "verbs/worktree/list.h"
 
 /* git_worktree, action list: the worktrees of the repository, who is in them and what is in them.

@@ -62,9 +62,9 @@ commit --allow-empty -m x | commit --allow-empty --no-verify -m x | commit --ame
 commit --dry-run --allow-empty -m x | cherry-pick clean | cherry-pick -n clean | cherry-pick --ff ahead | cherry-pick side
 cherry-pick side ; checkout --theirs a.txt ; add a.txt ; cherry-pick --continue | cherry-pick side ; cherry-pick --abort
 cherry-pick side ; cherry-pick --skip | revert --no-edit HEAD | revert -n HEAD
-merge --no-edit clean | merge --no-verify --no-edit clean | merge --ff-only ahead | merge --no-commit clean
+merge --no-edit clean | merge --no-verify --no-edit clean | merge --ff-only ahead | merge --squash clean | merge --no-commit clean
 merge --no-commit clean ; commit --no-edit | merge --no-commit clean ; merge --abort
-rebase clean | rebase --no-verify clean | rebase --no-ff HEAD~1 | rebase HEAD~1 | rebase ahead
+rebase clean | rebase --no-verify clean | rebase --apply clean | rebase --no-ff HEAD~1 | rebase HEAD~1 | rebase ahead
 rebase clean ahead | rebase --onto clean HEAD~1 | rebase side ; checkout --theirs a.txt ; add a.txt ; rebase --continue
 rebase side ; rebase --skip | rebase side ; rebase --abort | reset -q --hard clean~1 ; am < PATCH | reset -q --hard clean~1 ; am -3 < PATCH
 pull --no-rebase --no-edit | pull --no-rebase --no-verify --no-edit | pull --rebase | reset -q --hard clean~1 ; pull --rebase
@@ -73,6 +73,25 @@ push up side | push -n up side | push --no-verify up side
 checkout side | checkout -b new | checkout -- a.txt | checkout side -- a.txt | switch side | switch -c new | switch --detach
 restore a.txt | restore --source=side --staged a.txt | stash branch new | stash pop | worktree add wt | worktree add -b new wt side
 worktree add --no-checkout wt | reset --hard HEAD~1 | branch new | tag v9 | bisect start HEAD HEAD~2 | bisect start HEAD HEAD~2 ; bisect reset
+"""
+
+#: Lines over an ignored file, x.log, and beside it; what precedes " ; " is plain git's.
+OVER_IGNORED = """
+cherry-pick side | cherry-pick -n side | cherry-pick side~1..side | revert --no-edit gone | checkout -q both ; revert --no-edit gone
+stash pop | stash apply stash@{0} | stash pop 0 | stash branch new | checkout side -- x.log | checkout side x.log
+checkout side -- . | checkout side -- *.log | restore --source=side x.log | restore -s side -WS -- x.log | checkout far | switch far
+checkout --detach side | checkout -b new side | remote rm up ; rebase side | remote rm up ; rebase --onto side HEAD~1
+remote rm up ; rebase main side | merge --squash side | pull --no-rebase | pull --rebase | pull --no-rebase up far
+checkout side -- x.log ; commit -qm x ; rm -q --cached x.log ; reset --hard | mv -f dir/b.txt x.log | read-tree -m -u HEAD side
+checkout side -- x.log ; commit -qm x ; rm -q --cached x.log ; checkout -f | bisect start ; bisect bad gone ; bisect good side~1
+checkout -q side ; bisect start HEAD HEAD~2 ; checkout -q main ; bisect reset
+"""
+BESIDE_IGNORED = """
+cherry-pick clean | revert --no-edit HEAD | checkout side -- a.txt | checkout side a.txt | restore --source=side a.txt
+restore -s side -S x.log | checkout clean | switch -c new | remote rm up ; rebase clean | merge --no-edit clean
+merge -s ours -m x side | remote rm up ; reset --hard HEAD~1 | remote rm up ; reset side | checkout -q both ; merge gone
+checkout -q both ; cherry-pick gone | stash drop | bisect start HEAD HEAD~2 | mv dir/b.txt c.txt | worktree add wt side | fetch up
+branch new side | stash -u | checkout -f | mv dir/b.txt x.log | clean -fd | checkout nowhere | merge nowhere
 """
 
 #: What is refused, and a word of the way there is instead.
@@ -464,6 +483,16 @@ class CommandGit(harness.Case):
         named = set(re.sub("['\"]", "", said[0].partition("run: ")[2]).split(", ")) if said else set()
         return names or named, code
 
+    def test_octopus(self):
+        """git merges several branches at once by a shell script, which does not run: that is said, with a way"""
+        self.make_hooked()
+        self.assertEqual(self.run_line(["git"], "merge --no-edit clean clean~1".split())[2], 0)
+        self.fresh()
+        before = self.shown()
+        out, err, code = self.airlock("merge", "--no-edit", "clean", "ahead")
+        self.assertEqual((code, self.shown()), (2, before), out)
+        self.assertIn("airlock: git merges several at once by a shell script, which does not run here; merge one after the other\n", err)
+
     def test_every_hook(self):
         """the hooks that are named are those that plain git runs"""
         self.patch = self.git("format-patch", "--stdout", "-1", "clean").stdout
@@ -472,6 +501,17 @@ class CommandGit(harness.Case):
             with self.subTest(line):
                 ran, code = self.hooked(["git"], line)
                 self.assertEqual(self.hooked([harness.AIRLOCK, "git"], line), (ran, code))
+
+    def test_hooks_of_all(self):
+        """those that run whenever a reference or the index changes are named with what changes them"""
+        for line, ran in ("tag v9", {"reference-transaction"}), ("add a.txt", {"post-index-change"}), ("log", set()):
+            for name in "reference-transaction", "post-index-change":
+                path = self.root / ".git/hooks" / name
+                path.parent.mkdir(exist_ok=True)
+                path.write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
+                path.chmod(0o755)
+            err = self.airlock(*line.split())[1]
+            self.assertEqual(err, "".join(f"airlock: hook not run: {name}\n" for name in ran), line)
 
     def test_unsigned(self):
         """a commit that the configuration wants signed says that it is not; what makes none does not say it"""
@@ -639,6 +679,59 @@ class CommandGit(harness.Case):
             self.fresh()
             self.write("x.log", "mine\n")
             self.assertNotIn("x.log' would be", self.airlock(*line.split())[1], line)
+
+    def make_ignored_everywhere(self):
+        """It comes with a commit of a remote, an entry of the stash and a revert, too."""
+        self.make_ignored()
+        self.git("stash", "clear")
+        self.git("clone", "-q", "--bare", ".", "up.git")
+        self.git("remote", "add", "up", "up.git")
+        self.git("push", "-q", "up", "side:far", self.out("commit-tree", "-p", "main", "-m", "has it", "side^{tree}").strip() + ":main", "--force")
+        self.git("fetch", "-q", "up", "far")
+        self.git("branch", "-q", "--set-upstream-to=up/main")
+        self.git("checkout", "-q", "-b", "gone", "side")
+        self.git("rm", "-q", "x.log")
+        self.git("commit", "-qm", "removes it")
+        self.git("checkout", "-q", "-b", "both", "main")
+        self.git("merge", "-q", "-s", "ours", "-m", "joins", "gone")
+        self.git("checkout", "-q", "main")
+        self.write("x.log", "stashed\n")
+        self.git("add", "-f", "x.log")
+        self.git("stash", "-q")
+        self.write(".git/info/exclude", "*.log\nup.git\nwt\n")
+        shutil.rmtree(self.template)
+        shutil.copytree(self.root, self.template, symlinks=True)
+
+    def over_ignored(self, program, line):
+        """How a line ends where the file is there, what it says, and what the file has then."""
+        self.fresh()
+        *before, line = line.split(" ; ")
+        for words in before:
+            self.git(*words.split(), check=False)
+        self.write("x.log", "mine\n")
+        _, err, code = self.run_line(program, line.split())
+        path = self.root / "x.log"
+        return code, err, path.read_text(encoding="ascii") if path.exists() else None
+
+    def test_ignored_each(self):
+        """whatever line it is: where plain git would write over the file, it asks and names it"""
+        self.make_ignored_everywhere()
+        for line in [line.strip() for row in OVER_IGNORED.strip().splitlines() for line in row.split(" | ")]:
+            with self.subTest(line):
+                self.assertNotEqual(self.over_ignored(["git"], line)[2], "mine\n", "plain git leaves it")
+                code, err, left = self.over_ignored([harness.AIRLOCK, "git"], line)
+                self.assertEqual((code, left), (128, "mine\n"), err)
+                self.assertIn("'x.log' would be lost", err)
+                self.assertIn("airlock review", err)
+
+    def test_ignored_in_no_way(self):
+        """where it would not, nobody is asked"""
+        self.make_ignored_everywhere()
+        for line in [line.strip() for row in BESIDE_IGNORED.strip().splitlines() for line in row.split(" | ")]:
+            with self.subTest(line):
+                code, err, left = self.over_ignored(["git"], line)
+                self.assertEqual(left, "mine\n", err)
+                self.assertEqual(self.over_ignored([harness.AIRLOCK, "git"], line)[::2], (code, left), line)
 
     @contextlib.contextmanager
     def waiting(self, *words):

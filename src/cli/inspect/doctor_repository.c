@@ -145,20 +145,9 @@ static const char *listed_names(const struct al_str *note)
 
 static void add_skipped_programs(struct al_findings *findings, const struct al_repo *repo)
 {
-    static const char *const hooks[] = {
-        "pre-commit",
-        "prepare-commit-msg",
-        "commit-msg",
-        "post-commit",
-        "pre-merge-commit",
-        "post-merge",
-        "pre-rebase",
-        "pre-push",
-        "post-rewrite",
-        "post-checkout",
-        "reference-transaction",
-        NULL,
-    };
+    static const char hooks[] =
+        "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge "
+        "pre-rebase pre-push post-rewrite post-checkout reference-transaction";
     al_auto(al_str_clear) struct al_str hooks_note = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str filters = AL_STR_INIT;
 

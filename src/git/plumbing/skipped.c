@@ -72,16 +72,18 @@ static bool is_configured(const struct al_repo *repo, const char *event)
     return false;
 }
 
-void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out)
+void al_git_skipped_hooks(const struct al_repo *repo, const char *hooks, struct al_str *out)
 {
+    al_auto(al_freep) char *words = al_strdup(hooks);
     al_auto(al_freep) char *dir = hooks_dir(repo);
     al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT;
+    char *save = NULL;
 
-    for (; *hooks; hooks++) {
-        al_auto(al_freep) char *path = al_fs_join(dir, *hooks);
+    for (char *at = strtok_r(words, " ", &save); at; at = strtok_r(NULL, " ", &save)) {
+        al_auto(al_freep) char *path = al_fs_join(dir, at);
 
-        if (is_hook(repo, path) || is_configured(repo, *hooks))
-            al_strv_add(&there, *hooks);
+        if (is_hook(repo, path) || is_configured(repo, at))
+            al_strv_add(&there, at);
     }
     if (!there.count)
         return;
@@ -91,7 +93,7 @@ void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, 
     al_text_add_list(out, &there, there.count);
 }
 
-void al_git_show_skipped(const struct al_repo *repo, const char *const *hooks, struct al_str *out)
+void al_git_show_skipped(const struct al_repo *repo, const char *hooks, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 

@@ -7,13 +7,13 @@
 #include "git/command.h"
 #include "git/repo/repo.h"
 
-/** Append the hooks of this list (NULL-terminated) that git itself would have run: files, and from
+/** Append the hooks of this list, between spaces, that git itself would have run: files, and from
  * git 2.54 on what hook.<name>.event names. */
-void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out);
+void al_git_skipped_hooks(const struct al_repo *repo, const char *hooks, struct al_str *out);
 
 /** For an approval: append a line each that names the hooks of this list that do not run, and that
  * the commit is not signed although the configuration asks for it. */
-void al_git_show_skipped(const struct al_repo *repo, const char *const *hooks, struct al_str *out);
+void al_git_show_skipped(const struct al_repo *repo, const char *hooks, struct al_str *out);
 
 /** Append the filter drivers that a command on the working tree would have run. */
 void al_git_skipped_filters(const struct al_repo *repo, struct al_str *out);

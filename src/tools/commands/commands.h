@@ -54,14 +54,11 @@ struct al_shell_words_command {
      * attached.  Letters behind a '?' take an attached value alone.  NULL: none that matters. */
     const char *letters, *values;
     unsigned flags; /**< enum al_shell_words_flags */
-    /** Those that git runs of the repository, between spaces: before the '|' what --no-verify
-     * leaves out.  NULL: none. */
-    const char *hooks;
 };
 
 /** The condition of an operation: every member that is given has to hold. */
 struct al_shell_words_form {
-    const char *command;
+    const char *command; /**< or several, between spaces; NULL: every one */
     const char *options; /**< any of these is given, between spaces */
     const char *verbs;   /**< the first word that is no option is one of these */
     bool is_bare;        /**< there is no word but options, behind "--" neither */
@@ -78,6 +75,7 @@ struct al_shell_connection {
     const struct al_operation *operation;
     struct al_fetch_words git; /**< what git gets besides */
     struct al_strv rest;       /**< the options of git pull for what follows its fetch */
+    int code;                  /**< of git pull: how its fetch has ended */
     char *name;                /**< what git's output calls what is pushed; NULL: nothing is */
 };
 
@@ -125,6 +123,21 @@ void al_shell_connection_clear(struct al_shell_connection *connection);
  */
 int al_shell_clone(struct al_call *call, struct al_shell_words *words, int *ret_code,
                    struct al_error *err);
+
+/** The commit, or NULL: what git says of the word is git's to say.  Caller frees. */
+char *al_shell_commit_of(struct al_call *call, const char *word);
+
+/** The words of a line that changes the repository; a pull is the merge or rebase that it does.
+ * Borrowed, from `command` too. */
+struct al_shell_words al_shell_words_done(struct al_call *call,
+                                          struct al_shell_words_command *command);
+
+/** Append the ignored files that git would write over, as absolute paths. */
+int al_shell_overwritten(struct al_call *call, struct al_strv *out, struct al_error *err);
+
+/** Say what git would have run, and where it could not look.
+ * @param before  The commit of HEAD before git ran; NULL: it changed nothing of a repository. */
+void al_shell_notes_add(struct al_call *call, const char *before, struct al_result *result);
 
 /** The branch that is checked out; NULL: none.  Caller frees. */
 char *al_shell_current_branch(const struct al_repo *repo);

@@ -7,14 +7,12 @@
 #include "git/overrides.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/skipped.h"
 #include "git/refs.h"
 #include "git/repo/words.h"
 #include "guard/env.h"
 #include "guard/gitdir.h"
 #include "tools/commands/commands.h"
 #include "tools/private.h"
-#include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/worktree/list.h"
 
@@ -345,8 +343,7 @@ static bool leads_elsewhere(struct al_call *call, const void *p)
     return addresses.count;
 }
 
-/* The commit, or NULL: what git says of the word is git's to say.  Caller frees. */
-static char *commit_of(struct al_call *call, const char *word)
+char *al_shell_commit_of(struct al_call *call, const char *word)
 {
     char *oid = NULL;
 
@@ -355,7 +352,6 @@ static char *commit_of(struct al_call *call, const char *word)
     return oid;
 }
 
-/* Whether git pull begins with a rebase, by its options or by what is configured. */
 static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *words)
 {
     const struct al_repo *repo = al_call_repo(call);
@@ -372,6 +368,21 @@ static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *w
     if (!value)
         value = al_git_setting(repo, "pull.rebase");
     return value && strcmp(value, "false") != 0;
+}
+
+struct al_shell_words al_shell_words_done(struct al_call *call,
+                                          struct al_shell_words_command *command)
+{
+    static char fetched[] = "FETCH_HEAD", *names[] = { fetched, NULL };
+    struct al_shell_words words = *(const struct al_shell_words *)al_call_tool_data(call);
+
+    *command = *words.command;
+    words.command = command;
+    if (!strcmp(command->name, "pull")) {
+        command->name = pulls_by_rebase(call, &words) ? "rebase" : "merge";
+        words.others = (struct al_strv){ names, 1 };
+    }
+    return words;
 }
 
 /* The commits that a line takes from a branch: those of `from` that `to` does not have.  An amend
@@ -398,10 +409,10 @@ static bool find_taken(struct al_call *call, char **ret_from, char **ret_to)
         is_with(words, "rebase", " --continue --abort --skip --quit ") ||
         (resets && words->operands.count > 1)) /* of paths */
         return false;
-    *ret_from =
-        commit_of(call, rebases && !pulls && others->count > !root ? others->items[!root] : "HEAD");
+    *ret_from = al_shell_commit_of(
+        call, rebases && !pulls && others->count > !root ? others->items[!root] : "HEAD");
     if (!takes_all && onto)
-        *ret_to = commit_of(call, onto);
+        *ret_to = al_shell_commit_of(call, onto);
     return *ret_from && (takes_all || *ret_to);
 }
 
@@ -526,7 +537,7 @@ static bool names_tree(struct al_call *call, const struct al_shell_words *words)
                             : restores && al_starts_with(word, "-s")    ? word + strlen("-s")
                             : word[0] != '-' && (is_value || !restores) ? word
                                                                         : "";
-        al_auto(al_freep) char *commit = *value ? commit_of(call, value) : NULL;
+        al_auto(al_freep) char *commit = *value ? al_shell_commit_of(call, value) : NULL;
         al_auto(al_freep) char *tree = NULL;
 
         if (*value && !commit &&
@@ -557,20 +568,11 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
     return 0;
 }
 
-/* git writes over ignored files without a word: those in the place of files of a commit that it
- * goes to with all of them. */
 static int overwritten_files(struct al_call *call, const void *p, struct al_strv *out,
                              struct al_error *err)
 {
-    const struct al_shell_words *words = al_call_tool_data(call);
-    const bool goes =
-        words->others.count == 1 && !words->paths.count &&
-        (effects_of(call) & AL_WRITES_WORKTREE) &&
-        al_shell_words_list(" checkout merge rebase reset switch ", words->command->name);
-    al_auto(al_freep) char *target = goes ? commit_of(call, words->others.items[0]) : NULL;
-
     (void)p;
-    return target ? al_git_untracked_overwritten(al_call_repo(call), target, NULL, out, err) : 0;
+    return effects_of(call) & AL_WRITES_WORKTREE ? al_shell_overwritten(call, out, err) : 0;
 }
 
 /* What git worktree remove takes along.  Without --force git keeps what is more than ignored, which
@@ -694,53 +696,73 @@ static void keep_from_fetching(const struct al_call *call, const struct al_shell
     }
 }
 
+/* What git says of a pull in the reflog. */
+static void add_action(struct al_git_shell *shell, const struct al_shell_words *words,
+                       struct al_strv *env)
+{
+    al_auto(al_str_clear) struct al_str action = AL_STR_INIT;
+
+    for (size_t i = 0; i < words->words.count; i++)
+        al_str_addf(&action, "%s%s", i ? " " : "", words->words.items[i]);
+    al_strv_add_all(env, shell->env);
+    if (!al_env_get(env, "GIT_REFLOG_ACTION"))
+        al_env_add(env, "GIT_REFLOG_ACTION", action.buf);
+    shell->env = env;
+}
+
 /* git pull without its fetch.  FETCH_HEAD stays as it is. */
 static int pull_offline(struct al_call *call, const struct al_shell_words *words,
-                        const char *option, const struct al_git_shell *shell, int *ret_code,
-                        struct al_error *err)
+                        const char *option, int *ret_code, struct al_error *err)
 {
-    const struct al_strv *rest = &words->connection.rest;
+    struct al_git_shell shell = *al_call_session(call)->caller_shell;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT, config = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
 
+    keep_from_fetching(call, words, &config);
+    add_action(&shell, words, &env);
+    shell.config = &config;
     al_strv_adds(&all, "pull", "--all", "--append", option, NULL);
-    al_strv_add_all(&all, rest);
+    al_strv_add_all(&all, &words->connection.rest);
     return al_git_run_words(al_call_session(call)->git, al_call_repo(call),
                             &(struct al_git_words){ .globals = &words->globals,
                                                     .words = &all,
                                                     .class = AL_GIT_WRITE,
                                                     .starts_children = true,
-                                                    .shell = shell },
+                                                    .shell = &shell },
                             al_call_budget(call), ret_code, err);
 }
 
-/* git pull looks whether it may begin, fetches, and does the rest of it without a connection. */
-static int pull(struct al_call *call, struct al_shell_words *words, int *ret_code,
-                struct al_error *err)
+/* git pull looks whether it may begin, and fetches; what it writes then is known before it does the
+ * rest of it, without a connection. */
+static int fetch(struct al_call *call, const void *p, struct al_error *err)
 {
+    struct al_shell_words *words = al_call_tool_data(call);
     struct al_shell_connection *to = &words->connection;
     struct al_git_shell shell = *al_call_session(call)->caller_shell;
-    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT, config = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str action = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     int r;
 
-    keep_from_fetching(call, words, &config);
-    for (size_t i = 0; i < words->words.count; i++)
-        al_str_addf(&action, "%s%s", i ? " " : "", words->words.items[i]);
-    al_strv_add_all(&env, shell.env);
-    if (!al_env_get(&env, "GIT_REFLOG_ACTION"))
-        al_env_add(&env, "GIT_REFLOG_ACTION", action.buf);
-    shell.env = &env;
-    shell.config = &config;
+    (void)p;
+    if (!to->tool || strcmp(words->command->name, "pull") != 0)
+        return 0;
+    add_action(&shell, words, &env);
     to->git.shell = &shell;
-    r = pull_offline(call, words, "--dry-run", &shell, ret_code, err);
-    if (r < 0 || *ret_code)
+    r = pull_offline(call, words, "--dry-run", &to->code, err);
+    if (r < 0 || to->code)
         return r;
-    r = al_fetch_in_shell(call, to->args, &to->git, ret_code, err);
-    if (r < 0 || *ret_code || al_strv_contains(&to->git.options, "--dry-run")) {
-        *ret_code = *ret_code ? 1 : 0;
-        return r;
-    }
-    return pull_offline(call, words, NULL, &shell, ret_code, err);
+    r = al_fetch_in_shell(call, to->args, &to->git, &to->code, err);
+    to->git.shell = NULL;
+    to->code = to->code ? 1 : 0;
+    return r;
+}
+
+static int pull(struct al_call *call, const struct al_shell_words *words, int *ret_code,
+                struct al_error *err)
+{
+    *ret_code = words->connection.code;
+    return *ret_code || al_strv_contains(&words->connection.git.options, "--dry-run")
+               ? 0
+               : pull_offline(call, words, NULL, ret_code, err);
 }
 
 static int connect_to(struct al_call *call, struct al_shell_words *words, int *ret_code,
@@ -756,90 +778,6 @@ static int connect_to(struct al_call *call, struct al_shell_words *words, int *r
         return pull(call, words, ret_code, err);
     to->git.shell = al_call_session(call)->caller_shell;
     return al_fetch_in_shell(call, to->args, &to->git, ret_code, err);
-}
-
-/* git says that it cannot start a program, and not for which driver. */
-static void note_driver(const char *driver, struct al_result *result)
-{
-    al_auto(al_freep) char *name = al_text_sanitize_line(driver);
-    al_auto(al_freep) char *note = al_asprintf(
-        "merge drivers ('%s') do not run here; the user can call git by its own path", name);
-
-    al_result_note(result, note);
-}
-
-/* git cannot read a file elsewhere, and does not know why: "-F /tmp/message". */
-static void note_outside(const struct al_roots *roots, const struct al_strv *words,
-                         struct al_result *result)
-{
-    for (size_t i = 1; i < words->count; i++) {
-        const char *word = words->items[i], *path = strchr("/-", *word) ? strchr(word, '/') : NULL;
-        al_auto(al_freep) char *safe = path ? al_text_sanitize_line(path) : NULL;
-        al_auto(al_freep) char *line = al_asprintf(
-            "%s is outside of the roots, where git reads nothing; copy it inside, or pipe it in",
-            safe ? safe : "");
-
-        if (path && !al_roots_find(roots, path) && access(path, F_OK) == 0)
-            al_result_note(result, line);
-    }
-}
-
-/* Whether the line has made commits: HEAD has moved, and not to one that was there. */
-static bool has_committed(struct al_call *call, const char *before, const char *now)
-{
-    static const char makers[] = " am cherry-pick commit merge pull rebase revert ";
-    const struct al_shell_words *words = al_call_tool_data(call);
-    const char *name = words->command->name;
-    al_auto(al_freep) char *to = commit_of(call, !strcmp(name, "pull") ? "FETCH_HEAD"
-                                                 : words->others.count ? words->others.items[0]
-                                                                       : "@{upstream}");
-
-    return al_shell_words_list(makers, name) && !is_with(words, name, " --abort --quit ") &&
-           strcmp(before, now) != 0 && (!to || strcmp(to, now) != 0 || !strcmp(name, "revert"));
-}
-
-/* The hooks that git runs: most only when HEAD moves. */
-static const char *hooks_of(struct al_call *call, bool moved, bool commits)
-{
-    const struct al_shell_words *words = al_call_tool_data(call);
-    const char *name = words->command->name, *hooks = words->command->hooks;
-
-    if (!hooks || is_with(words, name, " --abort --quit --no-checkout ") ||
-        (!moved && !al_shell_words_list(" checkout push restore stash switch worktree ", name)) ||
-        (al_shell_words_list(" stash worktree ", name) &&
-         (!words->others.count || !al_shell_words_list(" add branch ", words->others.items[0]))))
-        return "";
-    if (al_shell_words_list(" cherry-pick pull merge rebase ", name) && !commits)
-        return *name == 'c' ? "" : *name == 'r' ? "pre-rebase post-checkout" : "post-merge";
-    if (!strcmp(name, "pull") && pulls_by_rebase(call, words))
-        hooks = "pre-rebase | post-checkout prepare-commit-msg post-commit post-rewrite";
-    if (strchr(hooks, '|') && (is_with(words, name, " --no-verify --continue --skip ") ||
-                               is_with(words, "commit", " -n ")))
-        hooks += strcspn(hooks, "|");
-    return hooks;
-}
-
-/* Say which hooks did not run, of those that are there, and that no commit is signed. */
-static void note_skipped(struct al_call *call, const char *before, struct al_result *result)
-{
-    const struct al_shell_words *words = al_call_tool_data(call);
-    al_auto(al_freep) char *now = al_ref_head(&al_call_repo(call)->at);
-    const bool commits = has_committed(call, before, now);
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-
-    (void)al_shell_words_split(hooks_of(call, strcmp(before, now) != 0, commits), &names);
-    if (commits && is_with(words, "commit", " --amend "))
-        al_strv_add(&names, "post-rewrite");
-    if (names.count)
-        al_git_skipped_hooks(al_call_repo(call), (const char *const *)names.items, &line);
-    if (line.len)
-        al_result_note(result, line.buf + strlen("airlock: "));
-    al_str_reset(&line);
-    if (commits && !is_with(words, words->command->name, " --no-gpg-sign "))
-        al_git_skipped_signature(al_call_repo(call), &line);
-    if (line.len)
-        al_result_note(result, line.buf + strlen("airlock: "));
 }
 
 static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
@@ -859,8 +797,8 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
         r = connects ? connect_to(call, words, &code, err)
                      : al_shell_submodules(call, words, &code, err);
         result->exit_code = code;
-        if (r == 0 && !code && head)
-            note_skipped(call, head, result);
+        if (r == 0)
+            al_shell_notes_add(call, head, result);
         return r;
     }
     if (reads && (flags & AL_SHELL_SHOWS_SETTINGS)) {
@@ -888,15 +826,9 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
         al_state_add_waiting(call, &waiting);
     if (waiting.len)
         al_result_note(result, waiting.buf);
-    if (code > 1 && (flags & AL_SHELL_STARTS_CHILDREN) && !reads && al_call_repo(call) &&
-        al_call_repo(call)->vetting->merge_drivers.count)
-        note_driver(al_call_repo(call)->vetting->merge_drivers.items[0], result);
-    if (code > 1)
-        note_outside(al_call_session(call)->roots, &words->words, result);
-    if (!code && head)
-        note_skipped(call, head, result);
     al_str_addf(&result->text, "git exited with %d", code);
     result->exit_code = code;
+    al_shell_notes_add(call, head, result);
     result->not_done = code != 0 && !reads;
     return 0;
 }
@@ -988,6 +920,7 @@ const struct al_tool al_tool_commands_git = {
     .complete_error = complete_error,
     .resolve = resolve,
     .policy_paths = policy_paths,
+    .fetch = fetch,
     .overwritten_files = overwritten_files,
     .authorize = authorize,
     .preview = preview,

@@ -18,25 +18,25 @@ static const struct al_shell_words_command commands[] = {
     { "add", NULL, " --chmod --pathspec-from-file ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_PATHS },
     { "am", "Cp?S", " --directory --exclude --include --patch-format --resolvemsg ",
-      AL_SHELL_STARTS_CHILDREN, "applypatch-msg pre-applypatch | post-applypatch" },
+      AL_SHELL_STARTS_CHILDREN },
     { "apply", "pC", " --directory --exclude --include --whitespace ", 0 },
     { "archive", "o", " --output --format --prefix --add-file ", 0 },
-    { "bisect", NULL, NULL, AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT, "post-checkout" },
+    { "bisect", NULL, NULL, AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
     { "branch", "u",
       " --set-upstream-to --contains --no-contains --merged --no-merged --points-at --sort "
       "--format ",
       AL_SHELL_NAMES_BRANCHES },
     { "checkout", "bB", " --orphan --conflict --pathspec-from-file ",
-      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES, "post-checkout" },
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "checkout-index", NULL, NULL, AL_SHELL_NAMES_PATHS },
     { "cherry-pick", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
-      AL_SHELL_STARTS_CHILDREN, "prepare-commit-msg post-commit" },
+      AL_SHELL_STARTS_CHILDREN },
     { "clean", "e", " --exclude ", 0 },
     { "clone", "bojx", " --branch --origin --depth --shallow-since --jobs ", 0 },
     { "commit", "mFCct?Su",
       " --message --file --reuse-message --reedit-message --author --date --template --cleanup "
       "--trailer --fixup --squash --pathspec-from-file ",
-      0, "pre-commit commit-msg | prepare-commit-msg post-commit" },
+      0 },
     { "commit-tree", "pmFS?", NULL, 0 },
     { "config", "f", " --file --blob --type --default ", AL_SHELL_SHOWS_SETTINGS },
     { "describe", NULL, " --match --exclude --candidates ", AL_SHELL_STARTS_CHILDREN },
@@ -48,32 +48,30 @@ static const struct al_shell_words_command commands[] = {
       AL_SHELL_OUTSIDE },
     { "maintenance", NULL, " --task --schedule ", AL_SHELL_STARTS_CHILDREN },
     { "merge", "msXF?S", " --message --strategy --strategy-option --file --cleanup --into-name ",
-      AL_SHELL_STARTS_CHILDREN, "pre-merge-commit commit-msg | prepare-commit-msg post-merge" },
+      AL_SHELL_STARTS_CHILDREN },
     { "mv", NULL, NULL, AL_SHELL_NAMES_PATHS },
     { "notes", "mFCc", " --message --file --reuse-message --reedit-message --ref ",
       AL_SHELL_STARTS_CHILDREN },
     { "pull", "jsX",
       " --jobs --depth --deepen --shallow-since --strategy --strategy-option --cleanup ",
-      AL_SHELL_STARTS_CHILDREN, "pre-merge-commit commit-msg | prepare-commit-msg post-merge" },
-    { "push", NULL, NULL, 0, "pre-push |" },
+      AL_SHELL_STARTS_CHILDREN },
+    { "push", NULL, NULL, 0 },
     { "rebase", "sXxC?S", " --onto --strategy --strategy-option --exec --whitespace ",
-      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES,
-      "pre-rebase | post-checkout prepare-commit-msg post-commit post-rewrite" },
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "reflog", "n", NULL, 0 },
     { "remote", "tm", NULL, 0 },
     { "reset", NULL, " --pathspec-from-file ", 0 },
-    { "restore", "s", " --source --conflict --pathspec-from-file ", AL_SHELL_NAMES_PATHS,
-      "post-checkout" },
+    { "restore", "s", " --source --conflict --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
     { "rev-parse", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
     { "revert", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
-      AL_SHELL_STARTS_CHILDREN, "prepare-commit-msg post-commit" },
+      AL_SHELL_STARTS_CHILDREN },
     { "rm", NULL, " --pathspec-from-file ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_PATHS },
     { "stash", "m", " --message --pathspec-from-file ",
-      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES, "post-checkout" },
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "submodule", "bnj", " --branch --name --reference --depth --jobs --filter --summary-limit ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
     { "switch", "cC", " --create --orphan --conflict ",
-      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES, "post-checkout" },
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "symbolic-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
     { "tag", "mFu",
       " --message --file --local-user --cleanup --contains --no-contains --merged --no-merged "
@@ -82,8 +80,7 @@ static const struct al_shell_words_command commands[] = {
     { "update-index", NULL, " --cacheinfo --chmod --index-version ", 0 },
     { "update-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
     { "var", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
-    { "worktree", "bB", " --reason ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES,
-      "post-checkout" },
+    { "worktree", "bB", " --reason ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
 };
 
 static const char start_gits[] = " fsck gc prune range-diff repack verify-pack ";
@@ -97,99 +94,94 @@ static const char with_rows[] =
 
 /* What is refused, and the way there is instead. */
 static const struct refusal {
-    const char *command; /* or several, between spaces; NULL: every command */
-    const char *options; /* NULL: always */
-    const char *unless;  /* none of these options is given, nor is it the next word */
-    const char *verbs;   /* and the first word is one of these */
+    struct al_shell_words_form form;
     const char *why;
+    const char *unless; /* none of these options is given, nor is it the next word */
 } refusals[] = {
 #define AT_TERMINAL "it asks on a terminal"
-    { NULL, " --ext-diff --textconv ", NULL, NULL,
+    { { NULL, " --ext-diff --textconv " },
       "it runs a program that the repository names; leave it out" },
-    { NULL, " --remerge-diff ", NULL, NULL, "git writes objects for it; -m shows both sides" },
-    { NULL, " --help ", NULL, NULL, "it opens a manual page; -h is short, and man git has all" },
-    { "add", " -p -i -e --patch --interactive --edit ", NULL, NULL,
+    { { NULL, " --remerge-diff " }, "git writes objects for it; -m shows both sides" },
+    { { NULL, " --help " }, "it opens a manual page; -h is short, and man git has all" },
+    { { "add", " -p -i -e --patch --interactive --edit " },
       AT_TERMINAL "; name files, or give hunks to airlock call git_commit" },
-    { "am", " -i --interactive -S --gpg-sign ", NULL, NULL, AT_TERMINAL "; leave it out" },
-    { "archive", " -o --output ", NULL, NULL,
+    { { "am", " -i --interactive -S --gpg-sign " }, AT_TERMINAL "; leave it out" },
+    { { "archive", " -o --output " },
       "git writes to git directories too; leave it out, and write standard output to the file" },
-    { "archive", " --remote --exec ", NULL, NULL, "it connects; git clone, and archive that" },
-    { "bisect", NULL, NULL, " run ",
+    { { "archive", " --remote --exec " }, "it connects; git clone, and archive that" },
+    { { "bisect", .verbs = " run " },
       "it runs a program; test each commit yourself, then git bisect good or git bisect bad" },
-    { "bisect", NULL, NULL, " view visualize ", "it opens another program; git bisect log" },
-    { "branch", " --edit-description ", NULL, NULL,
+    { { "bisect", .verbs = " view visualize " }, "it opens another program; git bisect log" },
+    { { "branch", " --edit-description " },
       "it opens an editor; git config branch.NAME.description TEXT sets it" },
-    { " checkout reset restore ", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
-    { " branch checkout clean config reset restore rm switch tag ", " --end-of-options ", NULL,
-      NULL, "what follows is no option, and would count as one; leave it out" },
-    { " checkout reset restore switch ", " --recurse-submodules ", NULL, NULL,
+    { { " checkout reset restore ", " -p --patch " }, AT_TERMINAL "; name files" },
+    { { " branch checkout clean config reset restore rm switch tag ", " --end-of-options " },
+      "what follows is no option, and would count as one; leave it out" },
+    { { " checkout reset restore switch ", " --recurse-submodules " },
       "git would work in a submodule; leave it out" },
-    { "checkout-index", " --prefix ", NULL, NULL,
-      "git writes to git directories too; leave it out" },
-    { "clean", " -i --interactive ", NULL, NULL,
-      AT_TERMINAL "; -n shows what would go, -f does it" },
-    { "commit", " -p --patch --interactive ", NULL, NULL,
+    { { "checkout-index", " --prefix " }, "git writes to git directories too; leave it out" },
+    { { "clean", " -i --interactive " }, AT_TERMINAL "; -n shows what would go, -f does it" },
+    { { "commit", " -p --patch --interactive " },
       AT_TERMINAL "; airlock call git_commit takes hunks" },
-    { "commit", " -e --edit -c --reedit-message -t --template ", NULL, NULL,
+    { { "commit", " -e --edit -c --reedit-message -t --template " },
       "it opens an editor; give the message with -m or -F" },
-    { "commit", " --trailer ", NULL, NULL,
+    { { "commit", " --trailer " },
       "it runs a program for it; -m TEXT -m 'KEY: VALUE' says the same" },
-    { " commit commit-tree ", " -S --gpg-sign ", NULL, NULL,
-      "airlock makes no signatures; leave it out" },
-    { "config", " -e --edit ", NULL, NULL,
-      "it opens an editor; git config KEY VALUE sets one key" },
-    { "config", " -f --file --blob ", NULL, NULL,
-      "it reads any file; read and edit that file itself" },
-    { "config", " --rename-section --remove-section ", NULL, NULL,
+    { { " commit commit-tree ", " -S --gpg-sign " }, "airlock makes no signatures; leave it out" },
+    { { "config", " -e --edit " }, "it opens an editor; git config KEY VALUE sets one key" },
+    { { "config", " -f --file --blob " }, "it reads any file; read and edit that file itself" },
+    { { "config", " --rename-section --remove-section " },
       "it changes many keys; git config --unset KEY removes one" },
-    { "config", NULL, NULL, " edit rename-section remove-section ",
+    { { "config", .verbs = " edit rename-section remove-section " },
       "it changes many keys; git config KEY VALUE sets one" },
-    { "format-patch", NULL, " --stdout ", NULL,
-      "git writes to git directories too; use --stdout, and write that to a file" },
-    { "fsck", " --lost-found ", NULL, NULL, "it writes what was lost; git fsck names it" },
-    { " gc read-tree repack ", " --expire-to --filter-to --index-output --recurse-submodules ",
-      NULL, NULL, "it writes elsewhere; leave it out" },
-    { "grep", " -O --open-files-in-pager ", NULL, NULL, "it starts a pager; leave it out" },
-    { "help", " -w --web -i --info -m --man ", NULL, NULL,
+    { { "format-patch" },
+      "git writes to git directories too; use --stdout, and write that to a file",
+      " --stdout " },
+    { { "fsck", " --lost-found " }, "it writes what was lost; git fsck names it" },
+    { { " gc read-tree repack ", " --expire-to --filter-to --index-output --recurse-submodules " },
+      "it writes elsewhere; leave it out" },
+    { { "grep", " -O --open-files-in-pager " }, "it starts a pager; leave it out" },
+    { { "help", " -w --web -i --info -m --man " },
       "it opens another program; git COMMAND -h is short" },
-    { "init", " --template --separate-git-dir ", NULL, NULL,
+    { { "init", " --template --separate-git-dir " },
       "it brings files from elsewhere; leave it out" },
-    { "maintenance", NULL, NULL, " start stop register unregister ",
+    { { "maintenance", .verbs = " start stop register unregister " },
       "it changes the user's own settings; git maintenance run is for this repository" },
-    { " mergetool difftool gui citool ", NULL, NULL, NULL,
+    { { " mergetool difftool gui citool " },
       "it opens another program; git diff shows both sides, airlock call git_conflicts resolves" },
-    { " mktag ", NULL, NULL, NULL, "git tag -a NAME -m TEXT makes a tag" },
-    { " merge tag ", " -e --edit -S --gpg-sign ", NULL, NULL,
-      "it opens an editor or signs; -m TEXT" },
-    { "notes", NULL, NULL, " edit ", "it opens an editor; git notes add -f -m TEXT" },
-    { "notes", NULL, " -m -F -C --message --file --reuse-message ", " add append ",
-      "it opens an editor; give the text with -m or -F" },
-    { "rebase", " -i --interactive --edit-todo ", NULL, NULL,
+    { { " mktag " }, "git tag -a NAME -m TEXT makes a tag" },
+    { { " merge tag ", " -e --edit -S --gpg-sign " }, "it opens an editor or signs; -m TEXT" },
+    { { "notes", .verbs = " edit " }, "it opens an editor; git notes add -f -m TEXT" },
+    { { "notes", .verbs = " add append " },
+      "it opens an editor; give the text with -m or -F",
+      " -m -F -C --message --file --reuse-message " },
+    { { "rebase", " -i --interactive --edit-todo " },
       "it opens an editor; airlock call git_rebase takes a plan" },
-    { "rebase", " -x --exec -S --gpg-sign ", NULL, NULL,
+    { { "rebase", " -x --exec -S --gpg-sign " },
       "it runs a program; rebase first, and run that afterwards" },
-    { "rebase", " --update-refs ", NULL, NULL,
+    { { "rebase", " --update-refs " },
       "no rule sees the branches that move; airlock call git_rebase takes update_refs" },
-    { "remote", NULL, NULL, " prune ", "it connects; git fetch --prune does the same" },
-    { "remote", NULL, " -n ", " show ", "it connects; git remote show -n does not" },
-    { "remote", " -f --fetch -a --auto --mirror ", NULL, " add set-head ",
+    { { "remote", .verbs = " prune " }, "it connects; git fetch --prune does the same" },
+    { { "remote", .verbs = " show " }, "it connects; git remote show -n does not", " -n " },
+    { { "remote", " -f --fetch -a --auto --mirror ", .verbs = " add set-head " },
       "it connects; airlock call git_fetch does" },
-    { " replace filter-branch ", NULL, NULL, NULL,
+    { { " replace filter-branch " },
       "other commits would stand for these; airlock call git_rebase changes commits" },
-    { " rerere ", NULL, NULL, NULL,
+    { { " rerere " },
       "it would resolve conflicts unseen; airlock call git_conflicts resolves them" },
-    { "stash", " -p --patch ", " show list ", NULL, AT_TERMINAL "; git stash push -- FILES" },
-    { "stash", NULL, NULL, " export import ",
+    { { "stash", " -p --patch " }, AT_TERMINAL "; git stash push -- FILES", " show list " },
+    { { "stash", .verbs = " export import " },
       "no rule sees what it writes; git stash branch NAME" },
-    { "submodule", NULL, NULL, " foreach ",
+    { { "submodule", .verbs = " foreach " },
       "it runs a command in each; git -C PATH COMMAND runs git in one" },
-    { "submodule", " -i --reference ", NULL, NULL,
+    { { "submodule", " -i --reference " },
       "write --init in full; objects come from no other place" },
-    { "tag", " -s --sign -u --local-user -v --verify ", NULL, NULL,
+    { { "tag", " -s --sign -u --local-user -v --verify " },
       "airlock makes and checks no signatures; -a -m TEXT makes a tag" },
-    { "tag", " -a --annotate ", " -m -F --message --file ", NULL,
-      "it opens an editor; give the text with -m or -F" },
-    { "update-ref", " --stdin ", NULL, NULL,
+    { { "tag", " -a --annotate " },
+      "it opens an editor; give the text with -m or -F",
+      " -m -F --message --file " },
+    { { "update-ref", " --stdin " },
       "no rule sees the branches it names; give each in a line of its own" },
 };
 
@@ -255,7 +247,9 @@ bool al_shell_words_match(const struct al_shell_words *words,
 {
     const size_t operands = words->operands.count;
 
-    return words->command && !strcmp(words->command->name, form->command) &&
+    return words->command &&
+           (!form->command || !strcmp(form->command, words->command->name) ||
+            al_shell_words_list(form->command, words->command->name)) &&
            (!form->options || al_shell_words_have(words, form->options, form->in_full)) &&
            (!form->verbs || has_verb(words, form->verbs)) && (!form->is_bare || !operands) &&
            (!form->is_single || operands <= 1);
@@ -410,7 +404,7 @@ static int unknown(const char *name, struct al_error *err)
     char *save = NULL;
 
     for (size_t i = 0; i < AL_COUNT(refusals); i++)
-        if (al_shell_words_list(refusals[i].command, name))
+        if (al_shell_words_list(refusals[i].form.command, name))
             return al_shell_words_refuse(name, refusals[i].why, err);
     for (char *at = strtok_r(names, " ", &save); at; at = strtok_r(NULL, " ", &save))
         al_nearest_offer(&nearest, at);
@@ -499,12 +493,7 @@ static void read_options(struct al_shell_words *words)
 
 static bool is_refused(const struct al_shell_words *words, const struct refusal *row)
 {
-    const char *name = words->command->name;
-
-    return (!row->command || !strcmp(row->command, name) ||
-            al_shell_words_list(row->command, name)) &&
-           (!row->options || al_shell_words_have(words, row->options, false)) &&
-           (!row->verbs || has_verb(words, row->verbs)) &&
+    return al_shell_words_match(words, &row->form) &&
            !(row->unless &&
              (al_shell_words_have(words, row->unless, true) ||
               (words->words.count > 1 && al_shell_words_list(row->unless, words->words.items[1]))));
@@ -547,10 +536,10 @@ static int refuse_options(const struct al_shell_words *words, struct al_error *e
         if (!is_refused(words, row))
             continue;
         al_str_adds(&what, words->command->name);
-        if (row->verbs)
+        if (row->form.verbs)
             al_str_addf(&what, " %s", words->others.items[0]);
-        for (size_t k = 0; row->options && k < words->options.count; k++)
-            if (means(row->options, words->options.items[k], false))
+        for (size_t k = 0; row->form.options && k < words->options.count; k++)
+            if (means(row->form.options, words->options.items[k], false))
                 al_str_addf(&what, " %s", words->options.items[k]);
         return al_shell_words_refuse(what.buf, row->why, err);
     }

@@ -2,8 +2,6 @@
 #include "tools/private.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
 #include "call/answer.h"
 

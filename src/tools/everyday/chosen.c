@@ -3,17 +3,10 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "git/oid.h"
-#include "git/run.h"
 #include "guard/nofollow.h"
-#include "guard/text.h"
 #include "verbs/preview/affected_files.h"
 
 #define NAMED_MAX 20

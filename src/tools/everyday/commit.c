@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_commit: commit what is staged, or exactly some files or hunks; amend. */
-#include "verbs/porcelain/commit.h"
-
-#include <stdlib.h>
-#include <strings.h>
 
 #include "call/answer.h"
 #include "git/command.h"
@@ -15,11 +11,7 @@
 #include "git/plumbing/skipped.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
-#include "git/run.h"
-#include "git/vet/vet.h"
-#include "guard/text.h"
 #include "tools/private.h"
-#include "verbs/inmemory/inmemory.h"
 #include "verbs/porcelain/resume.h"
 #include "verbs/preview/affected_files.h"
 #include "verbs/preview/diff_excerpt.h"
@@ -581,8 +573,7 @@ static int show_made(struct al_call *call, const struct commit_args *args, struc
     return show(call, &view, made.indexes.commit, out, err);
 }
 
-static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg", "commit-msg",
-                                     "post-commit", "post-rewrite",       NULL };
+static const char hooks[] = "pre-commit prepare-commit-msg commit-msg post-commit post-rewrite";
 
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_conflicts: show conflicts hunk by hunk, resolve them, and go on with what stopped there. */
-#include <stdlib.h>
 
 #include "base/utf8.h"
-#include "git/diff/diff.h"
 #include "git/refs.h"
 #include "tools/private.h"
 #include "verbs/message/commit_message.h"
@@ -682,9 +680,8 @@ static int went_on(struct al_call *call, enum al_operation_state state, const ch
                    struct al_error *err)
 {
     struct al_str *text = &result->text;
-    static const char *const committed[] = { "pre-commit",  "prepare-commit-msg", "commit-msg",
-                                             "post-commit", "post-merge",         "post-rewrite",
-                                             NULL };
+    static const char committed[] =
+        "pre-commit prepare-commit-msg commit-msg post-commit post-merge post-rewrite";
     const char *name = al_operation_state_name(state);
 
     if (left_out && !*left_out)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_grep: lines of the tracked files, or of a revision. */
-#include <stdlib.h>
 
-#include "call/failure.h"
 #include "git/reading/grep.h"
+#include "call/failure.h"
 #include "tools/private.h"
 
 #define CONTEXT_MAX 100

@@ -2,15 +2,12 @@
 /* git_rebase, git_cherry_pick and git_revert: commits are replayed elsewhere, or as a plan says, or
  * taken back.  The work is tried in memory while the call is authorized, and done when it is
  * executed. */
-#include <stdlib.h>
 
-#include "base/fs.h"
 #include "git/failure.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
-#include "git/vet/vet.h"
 #include "tools/private.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"
@@ -726,9 +723,8 @@ static void add_picked(struct al_call *call, const struct pick_args *args, struc
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
-    static const char *const rebased[] = { "pre-rebase", "post-checkout", "post-rewrite", NULL };
-    static const char *const picked[] = { "pre-commit", "prepare-commit-msg", "commit-msg",
-                                          "post-commit", NULL };
+    static const char rebased[] = "pre-rebase post-checkout post-rewrite";
+    static const char picked[] = "pre-commit prepare-commit-msg commit-msg post-commit";
     const struct attempt *attempt = attempt_of(call);
     const bool rebases = is_rebase(call);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;

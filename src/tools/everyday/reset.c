@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_reset: move the branch to another commit. */
 
-#include <stdlib.h>
-
 #include "call/answer.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
@@ -168,7 +166,7 @@ static int add_moved(struct al_call *call, const char *head, const char *to, str
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
-    static const char *const hooks[] = { "reference-transaction", "post-index-change", NULL };
+    static const char hooks[] = "reference-transaction post-index-change";
     static const char *const said[] = {
         [AL_RESET_MIXED] = "Reset to ",
         [AL_RESET_SOFT] = "Soft reset to ",

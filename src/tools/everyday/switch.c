@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_switch: change to a branch, make one, or look at a commit. */
-#include <stdlib.h>
 
 #include "git/refs.h"
-#include "git/run.h"
-#include "guard/text.h"
 #include "tools/private.h"
 
 struct switch_args {
@@ -223,7 +220,7 @@ static int describe(struct al_call *call, const struct switch_args *args, const 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
-    static const char *const hooks[] = { "post-checkout", NULL };
+    static const char hooks[] = "post-checkout";
     const struct switch_args *args = p;
     const struct al_checkout_options options = options_of(call, args);
     al_auto(al_freep) char *left = NULL;

@@ -4,7 +4,6 @@
 #include "git/git_lock.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
-#include "guard/text.h"
 #include "tools/private.h"
 #include "verbs/porcelain/branch.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_undo: take back what this session's own last calls changed, or an undo. */
-#include <stdlib.h>
 
 #include "call/answer.h"
 #include "history/rollback.h"

@@ -262,18 +262,14 @@ static void write_landed(const struct al_repo *repo, const struct al_landing *la
 }
 
 /* The hooks that git would have run. */
-static const char *const *hooks_of(const struct al_landing *landing)
+static const char *hooks_of(const struct al_landing *landing)
 {
-    static const char *const merged[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
-                                          "post-merge", NULL };
-    static const char *const squashed[] = { "pre-commit", "prepare-commit-msg", "commit-msg",
-                                            "post-commit", NULL };
-    static const char *const rebased[] = { "pre-rebase", "post-checkout", "post-rewrite", NULL };
-    static const char *const moved[] = { "post-merge", NULL };
-    static const char *const *const hooks[] = { [AL_LAND_MERGE] = merged,
-                                                [AL_LAND_SQUASH] = squashed,
-                                                [AL_LAND_REBASE] = rebased,
-                                                [AL_LAND_FF] = moved };
+    static const char *const hooks[] = {
+        [AL_LAND_MERGE] = "pre-merge-commit prepare-commit-msg commit-msg post-merge",
+        [AL_LAND_SQUASH] = "pre-commit prepare-commit-msg commit-msg post-commit",
+        [AL_LAND_REBASE] = "pre-rebase post-checkout post-rewrite",
+        [AL_LAND_FF] = "post-merge"
+    };
 
     return hooks[landing->strategy];
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bash_command: show a pipeline of whitelisted commands, or run it if the session allows that. */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
-#include "base/json.h"
 #include "call/call.h"
 #include "tools/shell/private.h"
 #include "tools/words.h"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/shell/private.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "base/mem.h"
 
 /* The error "<what> is not allowed: <why>". */
 static int shell_unsupported(const char *what, const char *why, struct al_error *err)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/shell/private.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "guard/glob.h"

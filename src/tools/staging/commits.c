@@ -4,9 +4,7 @@
 #include "tools/toolsets.h"
 
 #include "call/call.h"
-#include "guard/text.h"
 #include "staging/stage.h"
-#include "staging/staged.h"
 
 struct commit_args {
     struct al_strv files;

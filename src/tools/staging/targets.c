@@ -3,20 +3,14 @@
  */
 #include "tools/toolsets.h"
 
-#include <stdlib.h>
-
 #include "base/base64.h"
 #include "call/call.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
-#include "git/repo/repo.h"
 #include "guard/root.h"
-#include "guard/text.h"
 #include "staging/pull/pull.h"
 #include "staging/push/push.h"
-#include "staging/sandbox/sandbox.h"
 #include "staging/staging.h"
-#include "staging/target.h"
 #include "verbs/landing/landing.h"
 #include "verbs/transport/mirror.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/upstream/mounted.h"
 
-#include <string.h>
-
 #include "base/utf8.h"
 #include "guard/text.h"
 

@@ -2,17 +2,11 @@
 /* A mounted tool in the stages of a call. */
 #include "tools/upstream/mounted.h"
 
-#include <string.h>
-
 #include "base/base64.h"
-#include "base/json.h"
-#include "base/progress.h"
-#include "base/str.h"
 #include "base/utf8.h"
 #include "call/defined.h"
 #include "git/command.h"
 #include "guard/root.h"
-#include "guard/text.h"
 
 /** The longest part of a refused name that is repeated. */
 #define SHOWN_MAX_BYTES 80u

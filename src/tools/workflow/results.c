@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/private.h"
 
-#include "base/fs.h"
 #include "git/refs.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
-#include "guard/text.h"
 
 int al_workflow_check_path(struct al_call *call, const char *param, const char *given,
                            struct al_error *err)
@@ -81,7 +79,7 @@ void al_workflow_add_names(const struct al_strv *names, json_t *array, size_t *r
         *truncated = !al_workflow_append(array, al_json_name(names->items[i]), room);
 }
 
-void al_workflow_skipped(struct al_call *call, const char *const *hooks, bool commits,
+void al_workflow_skipped(struct al_call *call, const char *hooks, bool commits,
                          struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;

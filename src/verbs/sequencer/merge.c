@@ -115,12 +115,10 @@ void al_merge_outcome_clear(struct al_merge_outcome *outcome)
     al_str_clear(&outcome->text);
 }
 
-const char *const *al_merge_hooks(const struct al_merge_outcome *outcome)
+const char *al_merge_hooks(const struct al_merge_outcome *outcome)
 {
-    static const char *const hooks[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
-                                         "post-merge", NULL };
-
-    return outcome->fast_forward ? hooks + AL_COUNT(hooks) - 2 : hooks; /* the last one alone */
+    return outcome->fast_forward ? "post-merge"
+                                 : "pre-merge-commit prepare-commit-msg commit-msg post-merge";
 }
 
 static int check_programs_between(const struct al_repo *repo, const char *from, const char *to,

@@ -45,8 +45,8 @@ struct al_merge_outcome {
 
 void al_merge_outcome_clear(struct al_merge_outcome *outcome);
 
-/** The hooks that git runs for a merge that ended so, ended by NULL. */
-const char *const *al_merge_hooks(const struct al_merge_outcome *outcome);
+/** The hooks that git runs for a merge that ended so, between spaces. */
+const char *al_merge_hooks(const struct al_merge_outcome *outcome);
 
 /**
  * Check a merge before approval is asked for: no other operation is in progress (AL_CODE_CONFLICT,
