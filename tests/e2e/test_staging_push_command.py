@@ -3,6 +3,7 @@
 """A push that cannot be made, or needs a terminal: what agent, user and journal are told."""
 import json
 import os
+import shlex
 import subprocess
 
 import harness
@@ -139,6 +140,9 @@ class Told(pushing.Pushing):
             f"push {staged} --target local-bare:bare.git --root {self.root} "
             f"--worker '{worker}'"), result.text)
         odd = worker.rename(self.base / "it's.md")
+        words = self.push(staged, self.LOCAL, "--worker", odd, approval="ask").text.rpartition("terminal: ")[2]
+        self.assertEqual(shlex.split(words)[-1], str(odd))
+        odd = odd.rename(self.base / "a\x01worker.md")
         self.assertIn("terminal, with its arguments: airlock call ",
                       self.push(staged, self.LOCAL, "--worker", odd, approval="ask").text)
         odd = self.LOCAL | {"branch": "a;b"}
