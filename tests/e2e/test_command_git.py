@@ -223,6 +223,8 @@ class CommandGit(harness.Case):
             self.assertEqual(plain[2], 129)
             self.assertEqual(self.airlock(command, "-h"), plain)
             self.assertEqual(self.airlock("help", command), plain)
+        plain, (out, *rest) = self.run_line(["git"], ["bisect", "-h"]), self.airlock("bisect", "-h")
+        self.assertEqual([out.splitlines()[0], *rest], [plain[0].splitlines()[0], *plain[1:]])
 
     def test_denied(self):
         """the mode deny lets nothing make a repository"""

@@ -79,17 +79,19 @@ static void add_script(const struct al_git *git, const struct al_git_words *give
             al_strv_add(argv, words->items[i]);
 }
 
-/* git bisect prints its usage without a word, as long as it is a script. */
+/* git bisect prints its usage without a word, and with -h, as long as it is a script. */
 static bool say_usage(const struct al_git *git, const struct al_git_words *words, int *ret_code)
 {
     static const char usage[] = "usage: git bisect [help|start|bad|good|new|old|terms|skip|next|"
                                 "reset|visualize|view|replay|log|run]\n";
+    const struct al_strv *given = words->words;
+    const bool helps = given->count == 2 && !strcmp(given->items[1], "-h");
 
-    if (words->words->count != 1 || strcmp(words->words->items[0], "bisect") != 0 ||
+    if ((given->count != 1 && !helps) || strcmp(given->items[0], "bisect") != 0 ||
         !is_script(git, "bisect"))
         return false;
-    (void)al_write_all(words->shell->err_fd, usage, strlen(usage));
-    *ret_code = 1;
+    (void)al_write_all(helps ? words->shell->out_fd : words->shell->err_fd, usage, strlen(usage));
+    *ret_code = !helps;
     return true;
 }
 
