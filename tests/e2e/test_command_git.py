@@ -85,6 +85,9 @@ remote rm up ; rebase main side | merge --squash side | pull --no-rebase | pull 
 checkout side -- x.log ; commit -qm x ; rm -q --cached x.log ; reset --hard | mv -f dir/b.txt x.log | read-tree -m -u HEAD side
 checkout side -- x.log ; commit -qm x ; rm -q --cached x.log ; checkout -f | bisect start ; bisect bad gone ; bisect good side~1
 checkout -q side ; bisect start HEAD HEAD~2 ; checkout -q main ; bisect reset
+bisect start gone side~1 | cherry-pick ^side~1 gone | cherry-pick -m 2 twice
+remote rm up ; rebase main gone | merge --allow-unrelated-histories alien | checkout :/has | reset --hard :/has
+restore --sourc=side x.log
 """
 BESIDE_IGNORED = """
 cherry-pick clean | revert --no-edit HEAD | checkout side -- a.txt | checkout side a.txt | restore --source=side a.txt
@@ -92,6 +95,7 @@ restore -s side -S x.log | checkout clean | switch -c new | remote rm up ; rebas
 merge -s ours -m x side | remote rm up ; reset --hard HEAD~1 | remote rm up ; reset side | checkout -q both ; merge gone
 checkout -q both ; cherry-pick gone | stash drop | bisect start HEAD HEAD~2 | mv dir/b.txt c.txt | worktree add wt side | fetch up
 branch new side | stash -u | checkout -f | mv dir/b.txt x.log | clean -fd | checkout nowhere | merge nowhere
+bisect start | fetch up far ; pull --no-rebase --dry-run up main | remote rm up ; checkout -q clean ; rebase main
 """
 
 #: What is refused, and a word of the way there is instead.
@@ -697,6 +701,8 @@ class CommandGit(harness.Case):
         self.git("checkout", "-q", "-b", "both", "main")
         self.git("merge", "-q", "-s", "ours", "-m", "joins", "gone")
         self.git("checkout", "-q", "main")
+        self.git("branch", "alien", self.out("commit-tree", "-m", "alien", "side^{tree}").strip())
+        self.git("branch", "twice", self.out("commit-tree", "-p", "side", "-p", "clean", "-m", "has it", "side^{tree}").strip())
         self.write("x.log", "stashed\n")
         self.git("add", "-f", "x.log")
         self.git("stash", "-q")

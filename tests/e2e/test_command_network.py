@@ -304,7 +304,8 @@ class Rewritten(Network):
             self.assertEqual(self.airlock(*line.split())[2], 0, line)
         self.git("reset", "-q", "--hard", "own")
         self.git("push", "-q", "origin", "main:mine")
-        for line in ("commit --amend -m new", "commit -q --am --no-edit", "reset --hard HEAD~1", "reset --soft HEAD~1",
+        before = ":/" + self.out("log", "-1", "--format=%s", "HEAD~1").strip()
+        for line in (f"reset --soft {before}", "commit --amend -m new", "commit -q --am --no-edit", "reset --hard HEAD~1", "reset --soft HEAD~1",
                      "reset HEAD~1", "rebase", "rebase origin/topic", "rebase --onto HEAD~1 origin/topic main",
                      "rebase --root --force-rebase", "pull --rebase", "pull -r origin main"):
             self.git("fetch", "-q")

@@ -29,9 +29,11 @@ int al_git_find_object(const struct al_repo *repo, const char *word, const char 
                        char **ret_oid, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *typed = al_asprintf("%s^{%s}", word, type);
 
-    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", NULL);
-    al_strv_addf(&command.argv, "%s^{%s}", word, type);
+    /* ":/text" goes on to the end of the word. */
+    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet",
+                 al_starts_with(word, ":/") ? word : typed, NULL);
     return al_git_run_word(repo, &command, ret_oid, err);
 }
 

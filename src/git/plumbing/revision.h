@@ -19,8 +19,8 @@
 int al_git_run_word(const struct al_repo *repo, struct al_git_command *command, char **ret_word,
                     struct al_error *err);
 
-/** The id of the object that a word names; `type` is "commit" or "object".  *ret_oid is NULL when
- * it names none.  Caller frees. */
+/** The id of the object that a word names; `type` is "commit", "tree" or "object", though of
+ * ":/text" it is always the commit.  *ret_oid is NULL when it names none.  Caller frees. */
 int al_git_find_object(const struct al_repo *repo, const char *word, const char *type,
                        char **ret_oid, struct al_error *err);
 

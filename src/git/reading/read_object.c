@@ -98,14 +98,12 @@ int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *in
     struct listing listing = { .take = take,
                                .payload = payload,
                                .has_sizes = !al_repo_is_partial(repo) };
-    int r;
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-z", "--full-tree", NULL);
     if (listing.has_sizes)
         al_strv_add(&command.argv, "--long");
     al_strv_add(&command.argv, info->oid);
-    r = al_git_read_records(&repo->at, &command, 1, take_entry, &listing, err);
-    return r;
+    return al_git_read_records(&repo->at, &command, 1, take_entry, &listing, err);
 }
 
 /* Six fields, each ended by NUL; the newline after a record is in front of the next one. */
@@ -173,7 +171,6 @@ int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *que
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct refs_listing listing = { .take = take, .payload = payload, .tags = query->tags };
-    int r;
 
     al_strv_adds(&command.argv, "git", "for-each-ref",
                  query->ids    ? IDS_FORMAT
@@ -192,6 +189,5 @@ int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *que
     add_scope(&command.argv, query->tags ? tags : heads, query->pattern);
     if (query->remotes)
         add_scope(&command.argv, remotes, query->pattern);
-    r = al_git_read_records(&repo->at, &command, 6, take_record, &listing, err);
-    return r;
+    return al_git_read_records(&repo->at, &command, 6, take_record, &listing, err);
 }

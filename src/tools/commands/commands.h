@@ -75,8 +75,8 @@ struct al_shell_connection {
     const struct al_operation *operation;
     struct al_fetch_words git; /**< what git gets besides */
     struct al_strv rest;       /**< the options of git pull for what follows its fetch */
-    int code;                  /**< of git pull: how its fetch has ended */
-    char *name;                /**< what git's output calls what is pushed; NULL: nothing is */
+    int code;   /**< of git pull: how its fetch has ended; -1: well, and there is no more */
+    char *name; /**< what git's output calls what is pushed; NULL: nothing is */
 };
 
 /** A line of words.  Set it up with AL_SHELL_WORDS_INIT. */

@@ -752,17 +752,17 @@ static int fetch(struct al_call *call, const void *p, struct al_error *err)
         return r;
     r = al_fetch_in_shell(call, to->args, &to->git, &to->code, err);
     to->git.shell = NULL;
-    to->code = to->code ? 1 : 0;
+    to->code = to->code ? 1 : -al_strv_contains(&to->git.options, "--dry-run");
     return r;
 }
 
 static int pull(struct al_call *call, const struct al_shell_words *words, int *ret_code,
                 struct al_error *err)
 {
-    *ret_code = words->connection.code;
-    return *ret_code || al_strv_contains(&words->connection.git.options, "--dry-run")
-               ? 0
-               : pull_offline(call, words, NULL, ret_code, err);
+    const int code = words->connection.code;
+
+    *ret_code = code < 0 ? 0 : code;
+    return code ? 0 : pull_offline(call, words, NULL, ret_code, err);
 }
 
 static int connect_to(struct al_call *call, struct al_shell_words *words, int *ret_code,

@@ -15,15 +15,17 @@
  */
 static const struct hooked {
     struct al_shell_words_form form;
-    bool stays, commits; /* also where HEAD does not move; it makes commits */
-    const char *checks;  /* those that --no-verify leaves out, between spaces */
-    const char *others;  /* the others */
-    const char
-        *forwarded; /* these alone, if HEAD is now a commit that there was; NULL: it is not */
+    bool stays, commits;   /* also where HEAD does not move; it makes commits */
+    const char *checks;    /* those that --no-verify leaves out, between spaces */
+    const char *others;    /* the others */
+    const char *forwarded; /* these alone, if HEAD is now a commit that was there; NULL: never */
 } hooked[] = {
-#define CHECKS  "pre-commit commit-msg"
-#define MAKES   "prepare-commit-msg post-commit"
-#define REBASES "pre-rebase", "post-checkout post-rewrite "
+#define CHECKS   "pre-commit commit-msg"
+#define MAKES    "prepare-commit-msg post-commit"
+#define APPLIES  "applypatch-msg pre-applypatch post-applypatch"
+#define FORWARDS "pre-rebase post-checkout"
+#define MERGED   "prepare-commit-msg post-merge"
+#define REBASES  "pre-rebase", "post-checkout post-rewrite "
     { { " am cherry-pick merge rebase revert ", " --abort --quit " } },
     { { "am" }, false, true, "applypatch-msg pre-applypatch", "post-applypatch" },
     { { "bisect" }, .others = "post-checkout" },
@@ -33,21 +35,12 @@ static const struct hooked {
     { { "commit", " --amend " }, false, true, CHECKS, MAKES " post-rewrite" },
     { { "commit" }, false, true, CHECKS, MAKES },
     { { "merge", " --squash " }, true, .others = "post-merge" },
-    { { "merge" },
-      false,
-      true,
-      "pre-merge-commit commit-msg",
-      "prepare-commit-msg post-merge",
-      "post-merge" },
+    { { "merge" }, false, true, "pre-merge-commit commit-msg", MERGED, "post-merge" },
     { { "push" }, true, .checks = "pre-push" },
     { { "rebase", " --skip " }, true, .others = "post-rewrite" },
     { { "rebase", " --continue " }, true, true, NULL, MAKES " post-rewrite" },
-    { { "rebase", " --apply " },
-      false,
-      true,
-      REBASES "applypatch-msg pre-applypatch post-applypatch",
-      "pre-rebase post-checkout" },
-    { { "rebase" }, false, true, REBASES MAKES, "pre-rebase post-checkout" },
+    { { "rebase", " --apply " }, false, true, REBASES APPLIES, FORWARDS },
+    { { "rebase" }, false, true, REBASES MAKES, FORWARDS },
     { { "revert" }, false, true, NULL, MAKES },
     { { "stash", .verbs = " branch " }, true, .others = "post-checkout" },
     { { "worktree", " --no-checkout " } },

@@ -16,12 +16,14 @@
 #define LISTED "-z --name-only --no-renames --no-relative --no-ext-diff --diff-filter="
 #define LOGGED                                                                                     \
     "-c log.showRoot=true log --format= --no-color --no-show-signature --no-notes --no-decorate "  \
-    "--diff-merges=first-parent " LISTED "d "
+    "--diff-merges=separate " LISTED "d "
 
 static const char goes[] = "diff-index --cached " LISTED "D";
 static const char merges[] = "diff " LISTED "d";
 static const char replays[] = LOGGED "--no-walk";
 static const char takes_back[] = LOGGED "--no-walk -R";
+static const char walks[] = LOGGED;
+static const char here[] = LOGGED "HEAD";
 static const char bisects[] = LOGGED "--bisect";
 
 /* What a line names revisions for; every row that applies counts. */
@@ -30,6 +32,7 @@ static const struct writes {
     const char *how;            /* NULL: the operand is itself the file */
     size_t first;               /* the first operand that does */
     const char *before, *after; /* of the operand; NULL: nothing */
+    const char *rest;           /* before those behind the first one; NULL: `before` */
     const char *unnamed;        /* where there is none; NULL: it writes nothing */
     const char *option;         /* its value counts in place of operands; NULL: none */
     bool is_one;                /* the operands behind it are paths */
@@ -38,15 +41,17 @@ static const struct writes {
     { { " am cherry-pick merge rebase revert ", " --abort " }, goes, .unnamed = "HEAD" },
     { { " am rebase ", " --abort " }, goes, .unnamed = "ORIG_HEAD" },
     { { "bisect" }, bisects, NONE, .unnamed = "" },
+    { { "bisect", .verbs = " start " }, walks, 1, .rest = "^" },
     { { "bisect", .verbs = " reset start " }, goes, 1, .unnamed = "BISECT_START" },
     { { "cherry-pick" }, replays },
     { { " checkout reset switch " }, goes, .is_one = true },
     { { " checkout reset ", " --hard --force -f ", .is_bare = true }, goes, .unnamed = "HEAD" },
     { { "merge" }, merges, .before = "HEAD..." },
+    { { "merge", " --allow-unrelated-histories " }, goes },
     { { "mv", " -f --force " }, NULL, 1 },
     { { "read-tree" }, goes },
     { { "rebase" }, goes, .unnamed = "@{upstream}" },
-    { { "rebase" }, replays, .after = "..HEAD", .unnamed = "@{upstream}" },
+    { { "rebase" }, here, .before = "^", .rest = "", .unnamed = "@{upstream}" },
     { { "rebase", " --onto " }, goes, .option = "--onto=" },
     { { "restore" }, goes, .option = "--source=", .is_one = true },
     { { "restore" }, goes, .option = "-s", .is_one = true },
@@ -63,9 +68,9 @@ struct writing {
     struct al_strv files; /* from the top */
 };
 
-/* Add what git lists of a revision.  What it says of the words it says itself when it runs. */
-static int add(struct writing *w, const char *how, const char *rev, const struct al_strv *paths,
-               struct al_error *err)
+/* Add what git lists of revisions.  What it says of the words it says itself when it runs. */
+static int add(struct writing *w, const char *how, const struct al_strv *revs,
+               const struct al_strv *paths, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -75,8 +80,9 @@ static int add(struct writing *w, const char *how, const char *rev, const struct
     al_strv_add(&command.argv, "git");
     al_strv_add_all(&command.argv, &w->words->globals);
     al_strv_split(&command.argv, options, " ");
-    if (*rev && *rev != '-')
-        al_strv_add(&command.argv, rev);
+    for (size_t i = 0; i < revs->count; i++)
+        if (*revs->items[i] && *revs->items[i] != '-')
+            al_strv_add(&command.argv, revs->items[i]);
     al_strv_add(&command.argv, "--");
     al_strv_add_all(&command.argv, paths);
     r = al_git_list_paths(w->repo, &command, &w->files, &why);
@@ -107,6 +113,7 @@ static int add_row(struct writing *w, const struct writes *row, struct al_error 
 {
     const struct al_strv *others = &w->words->others, *given = &w->words->given;
     const char *value = row->option ? al_shell_words_value(given, row->option, row->option) : NULL;
+    const char *before = row->before ? row->before : "", *after = row->after ? row->after : "";
     const size_t first = row->option ? NONE : row->first;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, paths = AL_STRV_INIT;
     int r = 0;
@@ -115,12 +122,15 @@ static int add_row(struct writing *w, const struct writes *row, struct al_error 
         if (row->is_one && (i || row->option))
             al_strv_add(&paths, others->items[i]);
         else if (i >= first)
-            al_strv_addf(&names, "%s%s%s", row->before ? row->before : "",
-                         strcmp(others->items[i], "-") != 0 ? others->items[i] : "@{-1}",
-                         row->after ? row->after : "");
+            al_strv_addf(&names, "%s%s%s", names.count && row->rest ? row->rest : before,
+                         strcmp(others->items[i], "-") != 0 ? others->items[i] : "@{-1}", after);
     al_strv_add_all(&paths, &w->words->paths);
     if (!names.count && (value || row->unnamed))
-        al_strv_addf(&names, "%s%s", value ? value : row->unnamed, row->after ? row->after : "");
+        al_strv_addf(&names, "%s%s%s", before, value ? value : row->unnamed, after);
+    if (row->how == walks && names.count < 2) /* of a bisection: it does not go there yet */
+        return 0;
+    if (names.count && row->how && row->how != goes && row->how != merges)
+        return add(w, row->how, &names, &paths, err);
     for (size_t i = 0; i < names.count && r == 0; i++) {
         al_auto(al_freep) char *tree = row->how == goes ? tree_of(w->repo, names.items[i]) : NULL;
         al_auto(al_freep) char *full = al_fs_join(w->repo->at.dir, names.items[i]);
@@ -129,7 +139,8 @@ static int add_row(struct writing *w, const struct writes *row, struct al_error 
         if (below)
             al_strv_add(&w->files, below);
         else if (row->how && (row->how != goes || tree))
-            r = add(w, row->how, tree ? tree : names.items[i], &paths, err);
+            r = add(w, row->how, &(struct al_strv){ tree ? &tree : &names.items[i], 1 }, &paths,
+                    err);
     }
     return r;
 }
@@ -143,7 +154,8 @@ int al_shell_overwritten(struct al_call *call, struct al_strv *out, struct al_er
     al_auto(al_strv_clear) struct al_strv lost = AL_STRV_INIT;
     int r = 0;
 
-    if (!strcmp(command.name, "merge") && strategy && !strcmp(strategy, "ours"))
+    if (words.connection.code || /* git pull ends with its fetch */
+        (!strcmp(command.name, "merge") && strategy && !strcmp(strategy, "ours")))
         return 0;
     for (size_t i = 0; i < AL_COUNT(writes) && r == 0; i++)
         if (al_shell_words_match(&words, &writes[i].form))

@@ -210,11 +210,14 @@ const char *al_shell_words_value(const struct al_strv *given, const char *option
 {
     const char *found = NULL;
 
-    for (size_t i = 0; i < given->count; i++)
-        if (al_starts_with(given->items[i], option))
-            found = given->items[i] + strlen(option);
-        else if (al_starts_with(given->items[i], letter))
-            found = given->items[i] + strlen(letter);
+    for (size_t i = 0; i < given->count; i++) {
+        const char *word = given->items[i], *end = strchr(word, '=');
+
+        if (end && end > word + 2 && !strncmp(word, option, (size_t)(end - word))) /* shortened */
+            found = end + 1;
+        else if (al_starts_with(word, letter))
+            found = word + strlen(letter);
+    }
     return found;
 }
 

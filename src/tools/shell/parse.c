@@ -104,12 +104,6 @@ struct word {
     bool is_pattern, exists, is_quoted;
 };
 
-/* Whether bash would expand '~' here: at the beginning of a word and after '=' or ':'. */
-static bool expands_tilde(const struct word *word)
-{
-    return !word->exists || (word->text.len && strchr("=:", word->text.buf[word->text.len - 1]));
-}
-
 static void add(struct word *word, const char *text, size_t len, bool quoted)
 {
     word->exists = true;
@@ -173,7 +167,9 @@ static int take_plain(struct parser *parser, struct word *word)
         parser->at += 2;
         return 0;
     }
-    if (*parser->at == '~' && expands_tilde(word))
+    /* bash would expand '~' at the beginning of a word and after '=' or ':'. */
+    if (*parser->at == '~' &&
+        (!word->exists || (word->text.len && strchr("=:", word->text.buf[word->text.len - 1]))))
         return shell_unsupported("'~' (a home directory)", "quote it to mean the character",
                                  parser->err);
     if (!word->exists && *parser->at == '#')

@@ -195,12 +195,6 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     return 0;
 }
 
-static json_t *conflict_of(const struct al_push_result *result)
-{
-    return json_pack("{s:s, s:o, s:s*}", "reason", result->is_other ? "other" : "non-fast-forward",
-                     "message", al_json_string(result->message), "targetHead", result->target_head);
-}
-
 static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     al_auto(al_push_result_clear) struct al_push_result pushed = { .message = NULL };
@@ -212,7 +206,10 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
         return r;
     al_result_set(result, "status", al_json_string(pushed.is_conflict ? "conflict" : "success"));
     if (pushed.is_conflict)
-        al_result_set(result, "conflict", conflict_of(&pushed));
+        al_result_set(result, "conflict",
+                      json_pack("{s:s, s:o, s:s*}", "reason",
+                                pushed.is_other ? "other" : "non-fast-forward", "message",
+                                al_json_string(pushed.message), "targetHead", pushed.target_head));
     else
         al_result_set(result, "commitSha", al_json_string(pushed.commit));
     result->not_done = pushed.is_conflict;

@@ -50,11 +50,6 @@ static void add_line(struct taking *to, const char *text, size_t len)
     al_str_add(out, text, len);
 }
 
-static json_t *text_item(const char *text, size_t len)
-{
-    return json_pack("{s:s, s:o}", "type", "text", "text", al_json_stringn(text, len));
-}
-
 /* Count text that is cut already. */
 static void use_room(struct taking *to, size_t bytes)
 {
@@ -73,7 +68,8 @@ static void add_note(struct taking *to, const char *what, const char *kind, cons
     if (strlen(safe) > MESSAGE_MAX_BYTES)
         safe[al_utf8_floor(safe, MESSAGE_MAX_BYTES)] = '\0';
     note = al_asprintf("[%s%s%s left out: %s]", what, *safe ? " " : "", safe, why);
-    al_json_append(to->out->content, text_item(note, strlen(note)));
+    al_json_append(to->out->content,
+                   json_pack("{s:s, s:o}", "type", "text", "text", al_json_string(note)));
     add_line(to, note, strlen(note));
     use_room(to, strlen(note));
 }
