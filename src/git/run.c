@@ -75,7 +75,7 @@ static void add_system(struct al_confine_rules *rules, const struct al_git *git)
         "/dev/urandom",
     };
 
-    /* If a program is gone, execve fails and names it. */
+    /* execve fails for a program that is gone, and names it. */
     al_confine_add(rules, git->program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
     al_confine_add(rules, git->core, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
     al_confine_add(rules, git->interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
@@ -137,7 +137,7 @@ static void add_roots(struct al_confine_rules *rules, const struct al_roots *age
                 al_confine_add_fd(rules, roots->items[i].path, roots->items[i].fd, rights);
 }
 
-/* What a class may use besides the repository. */
+/* Things that a class may use besides the repository. */
 static void add_class(struct al_confine_rules *rules, const struct al_git *git,
                       enum al_git_class class)
 {

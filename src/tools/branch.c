@@ -63,7 +63,7 @@ static void add_deleted(const struct branch_args *args, struct al_strv *out)
     al_strv_add_all(out, &args->names);
 }
 
-/* What the branches that go are at may change during approval.  In `everyday` the commit that a
+/* The commits of the branches that go may change during approval.  In `everyday` the commit that a
  * branch begins at is part of what is approved, and so is the branch that is renamed without being
  * named: rules look at it. */
 static int resolve(struct al_call *call, const void *p, struct al_error *err)

@@ -46,7 +46,7 @@ struct plan {
     struct al_settings_file file;
     struct al_str base; /* the text without what an earlier installation changed */
     struct al_str text; /* the text that it gets */
-    /* What installations changed, so that it can be taken back: "file", its path; "made_file" and
+    /* Changes of installations, so that they can be taken back: "file", its path; "made_file" and
      * "made_path", whether they made the file and the PATH of the client's shell; "dirs", how many
      * directories for it; "before" and "after", the lines that were changed; "rules", what was
      * added to lists of rules: { LIST: [RULE, ...], ... }.  Empty: there is none. */

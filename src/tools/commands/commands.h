@@ -190,7 +190,7 @@ bool al_shell_words_split(const char *line, struct al_strv *ret_words);
 void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names);
 
 /** Test whether a word before the paths can lead to a path within a commit, as REVISION:PATH does.
- * What a commit or stash is named with counts for nothing. */
+ * The name of a commit or stash counts for nothing. */
 bool al_shell_words_may_name_trees(const struct al_shell_words *words);
 
 /*

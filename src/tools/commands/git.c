@@ -696,7 +696,7 @@ static void keep_from_fetching(const struct al_call *call, const struct al_shell
     }
 }
 
-/* What git says of a pull in the reflog. */
+/* The reflog's word for a pull. */
 static void add_action(struct al_git_shell *shell, const struct al_shell_words *words,
                        struct al_strv *env)
 {

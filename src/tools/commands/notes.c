@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What airlock says of a line beside git's own words: what git would have run, and where it could
- * not look. */
+/* Notes on a line beside git's own words: what git would have run, and where it could not look. */
 #include <unistd.h>
 
 #include "git/refs.h"

@@ -26,7 +26,7 @@ static const char walks[] = LOGGED;
 static const char here[] = LOGGED "HEAD";
 static const char bisects[] = LOGGED "--bisect";
 
-/* What a line names revisions for; every row that applies counts. */
+/* The revisions that a line names, and what git does with them; every row that applies counts. */
 static const struct writes {
     struct al_shell_words_form form;
     const char *how;            /* NULL: the operand is itself the file */

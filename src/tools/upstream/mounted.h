@@ -68,8 +68,8 @@ json_t *al_question_params(const json_t *params, const char *server, const char 
  *   resource_link         as it is, its text sanitized
  *   anything else         left out
  *
- * What is left out is named in its place.  `structuredContent` keeps its value: only the way it is
- * written is safe.
+ * The place of something left out names it.  `structuredContent` keeps its value: only the way it
+ * is written is safe.
  */
 
 /** The most items that are looked at. */
