@@ -25,8 +25,8 @@ static sigset_t both_signals(void)
     return set;
 }
 
-/* Whoever starts a hook for a client that is not known ends with it, and so at the latest after
- * this time. */
+/* The starter of a hook, for a client that is not known, ends with the hook, and so at the latest
+ * after this time. */
 #define SETTLE_MS 2000
 
 /* pidfds of the client alone, or of the processes above this one, the next one first. */

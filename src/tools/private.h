@@ -245,7 +245,7 @@ int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
                       const struct al_fetch_options *options, struct al_str *ret_text,
                       struct al_error *err);
 
-/** What git_fetch does with arguments of its own, with the words and the output of git in a shell.
+/** Do as git_fetch with arguments of its own, with the words and the output of git in a shell.
  *
  * @param args           Of the tool git_fetch of `workflow` or `everyday`.
  * @param[out] ret_code  As git exits. */
@@ -411,8 +411,8 @@ void al_untracked_clear(struct al_untracked *files);
 int al_untracked_read(struct al_call *call, const struct al_strv *paths, const struct al_strv *ids,
                       struct al_untracked *ret_files, struct al_error *err);
 
-/** What a call names: hunks of tracked files, and whole files, those with the ids of untracked ones
- * among them.  Zero-initialised there is nothing. */
+/** The hunks of tracked files that a call names, and the whole files, those with the ids of
+ * untracked ones among them.  Zero-initialised there is nothing. */
 struct al_named {
     struct al_strv hunks, paths;
 };

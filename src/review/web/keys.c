@@ -7,7 +7,7 @@
 #include "base/secret.h"
 #include "review/web/private.h"
 
-/* Whoever was sent a link: it, until it was used, and then the other two. */
+/* A link that was sent, until it was used; then the other two keys of the browser that used it. */
 struct visitor {
     struct al_web_key link, cookie, csrf;
 };

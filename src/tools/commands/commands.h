@@ -47,7 +47,7 @@ enum al_shell_words_flags {
     AL_SHELL_SCRIPT = 1 << 6, /**< see struct al_git_words */
 };
 
-/** What a command of git is like, whatever its options. */
+/** A command of git, whatever its options. */
 struct al_shell_words_command {
     const char *name;
     /** The letters and, between spaces, the options that take a value: the next word if none is
@@ -67,7 +67,7 @@ struct al_shell_words_form {
     bool in_full;
 };
 
-/** What a line asks of another repository, as a call of a tool of `everyday`. */
+/** The request of a line to another repository, as a call of a tool of `everyday`. */
 struct al_shell_connection {
     const struct al_tool *tool; /**< NULL: nothing */
     json_t *arguments;

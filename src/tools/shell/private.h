@@ -39,7 +39,7 @@ struct al_shell_word {
 /** Standard input, output and error: indices below. */
 #define AL_SHELL_STREAMS 3
 
-/** Where the streams of a command lead. */
+/** The files that the streams of a command lead to. */
 struct al_shell_redirects {
     char *files[AL_SHELL_STREAMS]; /**< names as given; NULL: not redirected */
     bool appends[AL_SHELL_STREAMS];
