@@ -16,7 +16,7 @@ class ReviewScreen(screens.ScreenCase):
         screen, call, shown = self.asked()
         self.assertIn("Stage 1 file(s): a.txt", shown)
         self.assertEqual(self.staged(), [])
-        screen.type("a")
+        screen.insist("a", "Question, answered")
         self.assertEqual(call.wait(harness.WATCHDOG_SECONDS), 0)
         self.assertEqual(self.staged(), ["a.txt"])
         screen.type("q").end()
@@ -24,8 +24,9 @@ class ReviewScreen(screens.ScreenCase):
     def test_reject(self):
         """r asks for a reason, which the agent gets"""
         screen, call, _ = self.asked()
-        screen.type("r").until("Reason")
-        screen.type("not before Monday\r")
+        # An "r" too many, of insist(), is text of the reason: Ctrl-U takes it away.
+        screen.insist("r", "Reason")
+        screen.type("\025").type("not before Monday\r")
         out, err = call.communicate(timeout=harness.WATCHDOG_SECONDS)
         self.assertEqual(call.returncode, 3)
         self.assertIn("Rejected: not before Monday", out + err)
@@ -50,7 +51,6 @@ class ReviewScreen(screens.ScreenCase):
         screen.type("\033[200~").type("q")
         screen.until("Pasted text")
         screen.type("a").type("\033[201~").insist("r", "Reason")
-        # An "r" too many, of insist(), is text of the reason: Ctrl-U takes it away.
         screen.type("\025").type("\033[200~see\rline 2 \033[201~").until("see line 2")
         self.assertIsNone(call.poll())
         screen.type("of it\r")
@@ -93,7 +93,7 @@ class ReviewScreen(screens.ScreenCase):
     def test_answered_elsewhere(self):
         """a question that another window answers vanishes, and the screen says so"""
         screen, call, _ = self.asked()
-        screen.type("r").until("Reason")
+        screen.insist("r", "Reason")
         self.review("approve", self.the_one()["id"])
         screen.until("no longer waits")
         self.assertEqual(call.wait(harness.WATCHDOG_SECONDS), 0)
@@ -105,7 +105,7 @@ class ReviewScreen(screens.ScreenCase):
         other.until("No call waits")
         screen, call, _ = self.asked()
         other.until("approve")
-        screen.type("a")
+        screen.insist("a", "Question, answered")
         other.until("no longer waits")
         self.assertEqual(call.wait(harness.WATCHDOG_SECONDS), 0)
         other.type("q").end()

@@ -153,7 +153,7 @@ class Agents(reviewing.ReviewCase):
         """The screen approves what `airlock call` asks."""
         while self.ids["screen"] not in self.shown():
             self.screen.type("j")
-        self.screen.type("a")
+        self.screen.insist("a", "Question, answered")
         out = self.command.communicate(timeout=harness.WATCHDOG_SECONDS)[0]
         self.results["screen"] = harness.Result(json.loads(out))
 
