@@ -312,7 +312,7 @@ struct al_tool {
 
     /** For `-v`: the text of the `Command:` line, or, `checked`, a short note on why the call was
      * allowed.  NULL: the summary; the operation, its effects and who decided. */
-    void (*trace)(const void *args, bool checked, struct al_str *out);
+    void (*trace)(const struct al_call *call, const void *args, bool checked, struct al_str *out);
 };
 
 /** The union of the effects of all operations, without the stricter forms. */

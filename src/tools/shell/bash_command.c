@@ -74,7 +74,7 @@ static int overwritten_files(struct al_call *call, const void *p, struct al_strv
         const struct al_shell_step *step = &plan->steps[i];
 
         for (size_t k = STDOUT_FILENO; k < AL_SHELL_STREAMS; k++)
-            if (!step->redirects->appends[k])
+            if (!step->appends[k])
                 add_overwritten(&step->to[k], out);
     }
     return 0;
@@ -82,19 +82,19 @@ static int overwritten_files(struct al_call *call, const void *p, struct al_strv
 
 /* Append the command, or the names of its commands, each once.  authorize() has found all of them
  * in the whitelist. */
-static void trace(const void *p, bool checked, struct al_str *out)
+static void trace(const struct al_call *call, const void *p, bool checked, struct al_str *out)
 {
+    const struct al_shell_plan *plan = al_call_tool_data(call);
     const struct bash_args *args = p;
-    al_auto(al_shell_pipeline_clear) struct al_shell_pipeline pipeline = AL_SHELL_PIPELINE_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    if (!checked)
+    if (!checked) {
         al_str_adds(out, args->command);
-    if (!checked || al_shell_parse(args->command, &pipeline, NULL) < 0)
         return;
-    for (size_t i = 0; i < pipeline.nstages; i++)
-        if (!al_strv_contains(&names, pipeline.stages[i].words[0].text))
-            al_strv_add(&names, pipeline.stages[i].words[0].text);
+    }
+    for (size_t i = 0; i < plan->nsteps; i++)
+        if (!al_strv_contains(&names, plan->steps[i].words.items[0]))
+            al_strv_add(&names, plan->steps[i].words.items[0]);
     al_text_add_list(out, &names, AL_SHELL_STAGES_MAX);
     al_str_adds(out, " in whitelist");
 }
@@ -108,16 +108,15 @@ static int64_t timeout_ms(const struct al_session *session)
 static json_t *stage_object(const struct al_shell_step *step)
 {
     static const char *const names[AL_SHELL_STREAMS] = { "stdin", "stdout", "stderr" };
-    const struct al_shell_redirects *to = step->redirects;
     json_t *object = json_pack("{s:o, s:o}", "command", al_json_string(step->words.items[0]),
                                "args", al_strings_of(&step->words, 1));
 
     for (size_t i = 0; i < AL_SHELL_STREAMS; i++) {
-        const char *path = i == STDERR_FILENO && to->join ? "&1" : to->files[i];
+        const char *path = i == STDERR_FILENO && step->join ? "&1" : step->files[i];
 
         if (path)
             al_json_set(object, names[i], al_json_string(path));
-        if (path && to->appends[i])
+        if (path && step->appends[i])
             al_json_set(object, "append", al_json_bool(true));
     }
     return object;

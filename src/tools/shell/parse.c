@@ -93,7 +93,7 @@ static int shell_check_brace(const char *at, struct al_error *err)
 /* The state of the parser. */
 struct parser {
     const char *at;
-    struct al_shell_pipeline *pipeline;
+    struct al_shell_plan *plan;
     size_t nwords;
     struct al_error *err;
 };
@@ -237,11 +237,11 @@ static int take_target(struct parser *parser, char **place)
     return 0;
 }
 
-static int join_streams(struct parser *parser, struct al_shell_redirects *to)
+static int join_streams(struct parser *parser, struct al_shell_step *step)
 {
-    if (to->join || to->files[STDERR_FILENO])
+    if (step->join || step->files[STDERR_FILENO])
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
-    to->join = true;
+    step->join = true;
     parser->at += strlen(">&1");
     if (*parser->at && !strchr(" \t|", *parser->at))
         return shell_unsupported("'>&'", "only 2>&1 joins streams", parser->err);
@@ -249,50 +249,39 @@ static int join_streams(struct parser *parser, struct al_shell_redirects *to)
 }
 
 /* Parse a redirect at '<' or '>'.  `number` is the digit before it, '\0' for none. */
-static int take_redirect(struct parser *parser, struct al_shell_redirects *to, char number)
+static int take_redirect(struct parser *parser, struct al_shell_step *step, char number)
 {
     const bool into = *parser->at == '>', append = al_starts_with(parser->at, ">>");
     const int stream = !into ? STDIN_FILENO : number == '2' ? STDERR_FILENO : STDOUT_FILENO;
     int r;
 
     if (number == '2' && al_starts_with(parser->at, ">&1"))
-        return join_streams(parser, to);
+        return join_streams(parser, step);
     r = shell_check_operator(parser->at, parser->err);
     if (r < 0)
         return r;
     if (number && number != '0' + stream)
         return shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
-    if (to->join && stream == STDERR_FILENO)
+    if (step->join && stream == STDERR_FILENO)
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
     /* In bash, 2>&1 before the redirect joins the old output, which is rarely intended. */
-    if (to->join && stream == STDOUT_FILENO)
+    if (step->join && stream == STDOUT_FILENO)
         return shell_unsupported("A redirect of the output behind 2>&1", "write > FILE 2>&1",
                                  parser->err);
     parser->at += append ? 2 : 1;
-    to->appends[stream] = append;
-    return take_target(parser, &to->files[stream]);
+    step->appends[stream] = append;
+    return take_target(parser, &step->files[stream]);
 }
 
-/* --- Stages --- */
+/* --- Steps --- */
 
-static struct al_shell_stage *add_stage(struct al_shell_pipeline *pipeline)
-{
-    pipeline->stages =
-        al_reallocarray(pipeline->stages, pipeline->nstages + 1, sizeof(*pipeline->stages));
-    pipeline->stages[pipeline->nstages] = (struct al_shell_stage){ .words = NULL };
-    return &pipeline->stages[pipeline->nstages++];
-}
-
-static int add_word(struct parser *parser, struct al_shell_stage *stage, struct word *word)
+static int add_word(struct parser *parser, struct al_shell_step *step, const struct word *word)
 {
     if (++parser->nwords > AL_SHELL_WORDS_MAX)
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "The command has more than %d words",
                             AL_SHELL_WORDS_MAX);
-    stage->words = al_reallocarray(stage->words, stage->nwords + 1, sizeof(*stage->words));
-    stage->words[stage->nwords++] = (struct al_shell_word){
-        .pattern = word->is_pattern ? al_strdup(word->pattern.buf) : NULL,
-        .text = al_str_detach(&word->text),
-    };
+    al_strv_add(&step->given, word->text.buf);
+    al_strv_add(&step->patterns, word->is_pattern ? word->pattern.buf : "");
     return 0;
 }
 
@@ -303,7 +292,7 @@ static bool is_number(const struct word *word, char next)
            word->text.len == strspn(word->text.buf, "0123456789");
 }
 
-static int take_item(struct parser *parser, struct al_shell_stage *stage)
+static int take_item(struct parser *parser, struct al_shell_step *step)
 {
     al_auto(word_clear) struct word word = WORD_INIT;
     int r = take_word(parser, &word);
@@ -313,68 +302,54 @@ static int take_item(struct parser *parser, struct al_shell_stage *stage)
     if (is_number(&word, *parser->at)) {
         if (word.text.len > 1)
             return shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
-        return take_redirect(parser, &stage->redirects, word.text.buf[0]);
+        return take_redirect(parser, step, word.text.buf[0]);
     }
     if (word.text.buf[0] == '{' && *parser->at && strchr("<>", *parser->at))
         return shell_unsupported("'{' before a redirect", "only 0, 1 and 2 are redirected",
                                  parser->err);
     if (word.exists)
-        return add_word(parser, stage, &word);
-    return take_redirect(parser, &stage->redirects, '\0');
+        return add_word(parser, step, &word);
+    return take_redirect(parser, step, '\0');
 }
 
-static int take_stage(struct parser *parser)
+static int take_step(struct parser *parser)
 {
-    struct al_shell_stage *stage = add_stage(parser->pipeline);
+    struct al_shell_plan *plan = parser->plan;
+    struct al_shell_step *step = &plan->steps[plan->nsteps];
     int r = 0;
 
-    if (parser->pipeline->nstages > AL_SHELL_STAGES_MAX)
+    if (plan->nsteps == AL_SHELL_STAGES_MAX)
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "The pipeline has more than %d commands",
                             AL_SHELL_STAGES_MAX);
+    plan->nsteps++;
+    *step =
+        (struct al_shell_step){ .to = { AL_REDIRECT_INIT, AL_REDIRECT_INIT, AL_REDIRECT_INIT } };
     skip_blanks(parser);
     while (r == 0 && *parser->at && *parser->at != '|') {
-        r = take_item(parser, stage);
+        r = take_item(parser, step);
         skip_blanks(parser);
     }
     if (r == 0 && *parser->at == '|')
         r = shell_check_operator(parser->at, parser->err);
-    if (r == 0 && !stage->nwords)
+    if (r == 0 && !step->given.count)
         r = al_error_set(parser->err, AL_ERR_BAD_ARGS, "A command is missing%s",
-                         parser->pipeline->nstages > 1 || *parser->at ? " beside '|'" : "");
+                         plan->nsteps > 1 || *parser->at ? " beside '|'" : "");
     return r;
 }
 
-int al_shell_parse(const char *command, struct al_shell_pipeline *ret_pipeline,
-                   struct al_error *err)
+int al_shell_parse(const char *command, struct al_shell_plan *ret_plan, struct al_error *err)
 {
-    struct parser parser = { .at = command, .pipeline = ret_pipeline, .err = err };
+    struct parser parser = { .at = command, .plan = ret_plan, .err = err };
     int r = shell_check_characters(command, err);
 
-    *ret_pipeline = AL_SHELL_PIPELINE_INIT;
+    ret_plan->nsteps = 0;
     while (r == 0) {
-        r = take_stage(&parser);
+        r = take_step(&parser);
         if (r < 0 || *parser.at != '|')
             break;
         parser.at++;
     }
     if (r < 0)
-        al_shell_pipeline_clear(ret_pipeline);
+        al_shell_plan_clear(ret_plan);
     return r;
-}
-
-void al_shell_pipeline_clear(struct al_shell_pipeline *pipeline)
-{
-    for (size_t i = 0; i < pipeline->nstages; i++) {
-        struct al_shell_stage *stage = &pipeline->stages[i];
-
-        for (size_t k = 0; k < stage->nwords; k++) {
-            free(stage->words[k].text);
-            free(stage->words[k].pattern);
-        }
-        free(stage->words);
-        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
-            free(stage->redirects.files[k]);
-    }
-    free(pipeline->stages);
-    *pipeline = AL_SHELL_PIPELINE_INIT;
 }

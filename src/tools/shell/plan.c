@@ -108,49 +108,60 @@ int al_shell_check_outputs(const struct al_root *root, const struct al_strv *wor
 void al_shell_plan_clear(struct al_shell_plan *plan)
 {
     for (size_t i = 0; i < plan->nsteps; i++) {
-        al_strv_clear(&plan->steps[i].words);
-        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
-            al_redirect_clear(&plan->steps[i].to[k]);
+        struct al_shell_step *step = &plan->steps[i];
+
+        al_strv_clear(&step->given);
+        al_strv_clear(&step->patterns);
+        al_strv_clear(&step->words);
+        for (size_t k = 0; k < AL_SHELL_STREAMS; k++) {
+            free(step->files[k]);
+            al_redirect_clear(&step->to[k]);
+        }
     }
-    al_shell_pipeline_clear(&plan->pipeline);
-    *plan = AL_SHELL_PLAN_INIT;
+    plan->nsteps = 0;
+}
+
+static int check_words(const struct al_root *root, const struct al_strv *words,
+                       struct al_error *err)
+{
+    int r = al_shell_check_words(words, err);
+
+    return r < 0 ? r : al_shell_check_outputs(root, words, err);
 }
 
 /* Check the words before patterns are expanded, so that a refusal does not depend on the files that
  * exist. */
-static int check_as_written(const struct al_shell *shell, const struct al_shell_stage *stage,
+static int check_as_written(const struct al_shell *shell, const struct al_shell_step *step,
                             struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
-    const char *command = stage->words[0].pattern ? stage->words[0].pattern : stage->words[0].text;
-    int r = al_shell_check_command(shell->options.whitelist, command, err);
+    const struct al_root *root = &shell->options.roots->items[0];
+    const char *pattern = step->patterns.items[0];
+    int r = al_shell_check_command(shell->options.whitelist,
+                                   *pattern ? pattern : step->given.items[0], err);
 
-    for (size_t i = 0; i < stage->nwords; i++)
-        al_strv_add(&words, stage->words[i].text);
     if (r == 0)
-        r = al_shell_check_words(&words, err);
-    if (r == 0)
-        r = al_shell_check_outputs(&shell->options.roots->items[0], &words, err);
+        r = check_words(root, &step->given, err);
     for (size_t i = 0; i < AL_SHELL_STREAMS && r == 0; i++)
-        if (stage->redirects.files[i])
-            r = al_redirect_check(&shell->options.roots->items[0], stage->redirects.files[i], err);
+        if (step->files[i])
+            r = al_redirect_check(root, step->files[i], err);
     return r;
 }
 
-static int expand(const struct al_root *root, const struct al_shell_stage *stage,
-                  struct al_glob_cost *cost, struct al_strv *words, struct al_error *err)
+static int expand(const struct al_root *root, struct al_shell_step *step, struct al_glob_cost *cost,
+                  struct al_error *err)
 {
+    struct al_strv *words = &step->words;
     size_t bytes = 0;
 
-    for (size_t i = 0; i < stage->nwords; i++) {
-        const struct al_shell_word *word = &stage->words[i];
+    for (size_t i = 0; i < step->given.count; i++) {
+        const char *pattern = step->patterns.items[i];
         size_t before = words->count;
-        int r = word->pattern ? al_glob_expand(root->fd, word->pattern, cost, words, err) : 0;
+        int r = *pattern ? al_glob_expand(root->fd, pattern, cost, words, err) : 0;
 
         if (r < 0)
             return r;
         if (words->count == before)
-            al_strv_add(words, word->text);
+            al_strv_add(words, step->given.items[i]);
         for (size_t k = before; k < words->count; k++)
             bytes += strlen(words->items[k]) + 1;
         if (bytes > WORDS_MAX_BYTES)
@@ -160,30 +171,17 @@ static int expand(const struct al_root *root, const struct al_shell_stage *stage
     return 0;
 }
 
-static int find_redirects(const struct al_root *root, struct al_shell_step *step,
-                          struct al_error *err)
-{
-    char *const *files = step->redirects->files;
-    int r = 0;
-
-    for (size_t i = 0; i < AL_SHELL_STREAMS && r == 0; i++)
-        if (files[i])
-            r = al_redirect_find(root, files[i], &step->to[i], err);
-    return r;
-}
-
 int al_shell_step_open(const struct al_shell_step *step, int fds[AL_SHELL_STREAMS],
                        struct al_error *err)
 {
-    const struct al_shell_redirects *redirects = step->redirects;
     int r = 0;
 
     for (int i = 0; i < AL_SHELL_STREAMS && r == 0; i++)
-        if (redirects->files[i])
+        if (step->files[i])
             r = al_redirect_open(&step->to[i],
-                                 i == STDIN_FILENO       ? AL_REDIRECT_READ
-                                 : redirects->appends[i] ? AL_REDIRECT_APPEND
-                                                         : AL_REDIRECT_WRITE,
+                                 i == STDIN_FILENO  ? AL_REDIRECT_READ
+                                 : step->appends[i] ? AL_REDIRECT_APPEND
+                                                    : AL_REDIRECT_WRITE,
                                  &fds[i], err);
     return r;
 }
@@ -192,31 +190,23 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
                   struct al_error *err)
 {
     const struct al_root *root = &shell->options.roots->items[0];
-    struct al_shell_plan plan = AL_SHELL_PLAN_INIT;
     struct al_glob_cost cost = AL_GLOB_COST_INIT;
-    int r = al_shell_parse(command, &plan.pipeline, err);
+    int r = al_shell_parse(command, ret_plan, err);
 
-    for (size_t i = 0; i < plan.pipeline.nstages && r == 0; i++)
-        r = check_as_written(shell, &plan.pipeline.stages[i], err);
-    for (size_t i = 0; i < plan.pipeline.nstages && r == 0; i++) {
-        const struct al_shell_stage *stage = &plan.pipeline.stages[i];
-        struct al_shell_step *step = &plan.steps[plan.nsteps++];
+    for (size_t i = 0; i < ret_plan->nsteps && r == 0; i++)
+        r = check_as_written(shell, &ret_plan->steps[i], err);
+    for (size_t i = 0; i < ret_plan->nsteps && r == 0; i++) {
+        struct al_shell_step *step = &ret_plan->steps[i];
 
-        *step = (struct al_shell_step){ .kind = al_shell_kind_of(stage->words[0].text),
-                                        .redirects = &stage->redirects,
-                                        .to = { AL_REDIRECT_INIT, AL_REDIRECT_INIT,
-                                                AL_REDIRECT_INIT } };
-        r = expand(root, stage, &cost, &step->words, err);
+        step->kind = al_shell_kind_of(step->given.items[0]);
+        r = expand(root, step, &cost, err);
         if (r == 0)
-            r = al_shell_check_words(&step->words, err);
-        if (r == 0)
-            r = al_shell_check_outputs(root, &step->words, err);
-        if (r == 0)
-            r = find_redirects(root, step, err);
+            r = check_words(root, &step->words, err);
+        for (size_t k = 0; k < AL_SHELL_STREAMS && r == 0; k++)
+            if (step->files[k])
+                r = al_redirect_find(root, step->files[k], &step->to[k], err);
     }
     if (r < 0)
-        al_shell_plan_clear(&plan);
-    else
-        *ret_plan = plan;
+        al_shell_plan_clear(ret_plan);
     return r;
 }

@@ -20,55 +20,11 @@ struct al_shell {
     struct al_strv go_env;       /**< environment of go */
 };
 
-/*
- * The parser for command lines.
- *
- * A command line is a pipeline of commands with words, quotes, patterns and redirects.  All other
- * shell syntax is refused by name.  For every accepted line the words are those of bash.
- */
-
 #define AL_SHELL_STAGES_MAX 16
 #define AL_SHELL_WORDS_MAX  2000
 
-struct al_shell_word {
-    char *text;    /**< the word without its quotes */
-    char *pattern; /**< the word as a pattern for al_glob_expand(); NULL: it has no pattern
-                      characters */
-};
-
 /** Standard input, output and error: indices below. */
 #define AL_SHELL_STREAMS 3
-
-/** The files that the streams of a command lead to. */
-struct al_shell_redirects {
-    char *files[AL_SHELL_STREAMS]; /**< names as given; NULL: not redirected */
-    bool appends[AL_SHELL_STREAMS];
-    bool join; /**< 2>&1 */
-};
-
-struct al_shell_stage {
-    struct al_shell_word *words; /**< at least one: the command */
-    size_t nwords;
-    struct al_shell_redirects redirects;
-};
-
-struct al_shell_pipeline {
-    struct al_shell_stage *stages; /**< at least one */
-    size_t nstages;
-};
-
-#define AL_SHELL_PIPELINE_INIT ((struct al_shell_pipeline){ .stages = NULL })
-
-void al_shell_pipeline_clear(struct al_shell_pipeline *pipeline);
-
-/**
- * Parse a line.
- *
- * @param ret_pipeline  Release with al_shell_pipeline_clear().  Empty after an error.
- * @return 0, or AL_ERR_BAD_ARGS naming the unsupported syntax.
- */
-int al_shell_parse(const char *command, struct al_shell_pipeline *ret_pipeline,
-                   struct al_error *err);
 
 /*
  * Rules for commands and their arguments, as data: a new rule is a new row with a test.
@@ -101,27 +57,39 @@ int al_shell_check_command(const struct al_strv *whitelist, const char *word, st
  */
 int al_shell_check_words(const struct al_strv *words, struct al_error *err);
 
-/* --- A command line that was checked and is ready to run --- */
+/* --- A command line: parsed, then checked and ready to run --- */
 
-/** One command of the pipeline, checked and with its patterns expanded. */
+/** One command of the pipeline. */
 struct al_shell_step {
+    struct al_strv given;          /**< the words without their quotes, at least one: the command */
+    struct al_strv patterns;       /**< each word as a pattern for al_glob_expand(); "": it has no
+                                      pattern characters */
+    char *files[AL_SHELL_STREAMS]; /**< that the streams lead to; NULL: not redirected */
+    bool appends[AL_SHELL_STREAMS];
+    bool join; /**< 2>&1 */
+
+    /* Set by al_shell_plan(). */
     enum al_shell_kind kind;
-    struct al_strv words;                       /**< the command first */
-    const struct al_shell_redirects *redirects; /**< borrowed from `pipeline` of the plan */
-    struct al_redirect to[AL_SHELL_STREAMS];    /**< the same, resolved; empty where nothing is
-                                                   redirected */
+    struct al_strv words;                    /**< those that the patterns stand for */
+    struct al_redirect to[AL_SHELL_STREAMS]; /**< `files`, resolved */
 };
 
 /** A pipeline.  A call makes its plan once, so that exactly what was checked is run. */
 struct al_shell_plan {
-    struct al_shell_pipeline pipeline;
     struct al_shell_step steps[AL_SHELL_STAGES_MAX];
-    size_t nsteps;
+    size_t nsteps; /**< at least one */
 };
 
-#define AL_SHELL_PLAN_INIT ((struct al_shell_plan){ .pipeline = { .stages = NULL } })
-
 void al_shell_plan_clear(struct al_shell_plan *plan);
+
+/**
+ * Parse a line: a pipeline of commands with words, quotes, patterns and redirects.  All other shell
+ * syntax is refused by name.  For every accepted line the words are those of bash.
+ *
+ * @param ret_plan  Release with al_shell_plan_clear().  Empty after an error.
+ * @return 0, or AL_ERR_BAD_ARGS naming the unsupported syntax.
+ */
+int al_shell_parse(const char *command, struct al_shell_plan *ret_plan, struct al_error *err);
 
 /** Open the files of a step that its streams are redirected to.  `fds` begin and stay as -1 where
  * nothing is redirected.  0, AL_ERR_EXECUTION or AL_ERR_SANDBOX. */

@@ -191,7 +191,6 @@ static void quote(const struct al_shell_plan *plan, struct al_str *out)
 
     for (size_t i = 0; i < plan->nsteps; i++) {
         const struct al_shell_step *step = &plan->steps[i];
-        const struct al_shell_redirects *to = step->redirects;
 
         al_str_adds(out, i ? " | " : "");
         for (size_t k = 0; k < step->words.count; k++) {
@@ -199,11 +198,11 @@ static void quote(const struct al_shell_plan *plan, struct al_str *out)
             al_text_add_quoted(step->words.items[k], out);
         }
         for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
-            if (to->files[k]) {
-                al_str_adds(out, signs[k][to->appends[k]]);
-                al_text_add_quoted(to->files[k], out);
+            if (step->files[k]) {
+                al_str_adds(out, signs[k][step->appends[k]]);
+                al_text_add_quoted(step->files[k], out);
             }
-        al_str_adds(out, to->join ? " 2>&1" : "");
+        al_str_adds(out, step->join ? " 2>&1" : "");
     }
 }
 
@@ -320,10 +319,9 @@ static void set_builtin(struct stage *stage, int code)
  * joined by 2>&1 follows stdout. */
 static int deliver_output(const struct run *run, struct stage *stage, struct al_error *err)
 {
-    const struct al_shell_redirects *to = stage->step->redirects;
     int r = 0;
 
-    if (to->join && stage->err.len) {
+    if (stage->step->join && stage->err.len) {
         al_str_add(&stage->out, stage->err.buf, stage->err.len);
         al_str_clear(&stage->err);
     }
@@ -351,7 +349,7 @@ static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
         .sandbox = &run->sandboxes[run->nspecs],
         .cancel = run->budget->cancel,
         .timeout_ms = run->budget->left_ms,
-        .err_to_out = stage->step->redirects->join,
+        .err_to_out = stage->step->join,
     };
     run->nspecs++;
     return spec;

@@ -8,35 +8,32 @@
 /* A parsed line as text: "a|b c", with '<', '>' and the like before the names of files. */
 static char *shape(const char *command)
 {
-    al_auto(al_shell_pipeline_clear) struct al_shell_pipeline line = AL_SHELL_PIPELINE_INIT;
+    al_auto(al_shell_plan_clear) struct al_shell_plan line = { .nsteps = 0 };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_str out = AL_STR_INIT;
 
     if (al_shell_parse(command, &line, &err) < 0) {
         assert_int_equal(err.status, AL_ERR_BAD_ARGS);
-        assert_int_equal(line.nstages, 0);
+        assert_int_equal(line.nsteps, 0);
         al_str_addf(&out, "! %s", err.message);
         return al_str_detach(&out);
     }
-    for (size_t i = 0; i < line.nstages; i++) {
-        const struct al_shell_stage *stage = &line.stages[i];
-        const struct al_shell_redirects *to = &stage->redirects;
+    for (size_t i = 0; i < line.nsteps; i++) {
+        const struct al_shell_step *step = &line.steps[i];
 
         al_str_adds(&out, i ? " | " : "");
-        for (size_t k = 0; k < stage->nwords; k++) {
-            const struct al_shell_word *word = &stage->words[k];
-
-            al_str_addf(&out, "[%s]", word->text);
-            if (word->pattern)
-                al_str_addf(&out, "~%s", word->pattern);
+        for (size_t k = 0; k < step->given.count; k++) {
+            al_str_addf(&out, "[%s]", step->given.items[k]);
+            if (*step->patterns.items[k])
+                al_str_addf(&out, "~%s", step->patterns.items[k]);
         }
-        if (to->files[0])
-            al_str_addf(&out, "<%s", to->files[0]);
-        if (to->files[1])
-            al_str_addf(&out, "%s%s", to->appends[1] ? ">>" : ">", to->files[1]);
-        if (to->files[2])
-            al_str_addf(&out, "%s%s", to->appends[2] ? "2>>" : "2>", to->files[2]);
-        if (to->join)
+        if (step->files[0])
+            al_str_addf(&out, "<%s", step->files[0]);
+        if (step->files[1])
+            al_str_addf(&out, "%s%s", step->appends[1] ? ">>" : ">", step->files[1]);
+        if (step->files[2])
+            al_str_addf(&out, "%s%s", step->appends[2] ? "2>>" : "2>", step->files[2]);
+        if (step->join)
             al_str_adds(&out, "2>&1");
     }
     return al_str_detach(&out);
