@@ -8,6 +8,9 @@
 /** Larger line numbers are rejected. */
 #define LINES_MAX INT32_MAX
 
+/** Of a longer line, this much is read, if it may be cut. */
+#define LINE_MAX_BYTES (4u << 20)
+
 bool al_hunks_begins(const char *line, size_t len, const char *words)
 {
     const size_t wanted = strlen(words);
@@ -270,54 +273,63 @@ static void read_line(struct al_hunks *hunks, struct al_patch_line *line)
     line->head = hunk->file ? hunk : NULL;
 }
 
-static void take_line(struct al_hunks *hunks, const char *text, size_t len, bool ended)
+/* Pass on the line that was read. */
+static void take_line(struct al_hunks *hunks, bool ended)
 {
-    struct al_patch_line line = { .text = text, .len = len, .ended = ended };
+    struct al_str *text = &hunks->partial_line;
+    struct al_patch_line line = { .text = text->buf, .len = text->len, .ended = ended };
     bool is_unmerged = false;
     char *begun = NULL;
 
     read_line(hunks, &line);
     if (!hunks->parents)
-        begun = begun_file(text, len, &is_unmerged);
+        begun = begun_file(text->buf, text->len, &is_unmerged);
     if (!hunks->parents && !begun && hunks->file.path)
         read_header(&hunks->file, &line);
     line.begins_file = begun;
     hunks->files += line.begins_file;
     hunks->take(hunks->payload, &line);
+    al_str_reset(text);
     if (!begun)
         return;
     forget_file(hunks);
     hunks->file = (struct al_patch_file){ .path = begun, .is_unmerged = is_unmerged };
 }
 
+/* Add a part of a line.  The rest of one that is too long is left out. */
+static void add_piece(struct al_hunks *hunks, const char *data, size_t len)
+{
+    static const char cut[] = " [a line of more than 4 MiB, cut here]";
+    const size_t have = hunks->partial_line.len;
+
+    if (hunks->cuts_lines && have > LINE_MAX_BYTES)
+        return;
+    if (hunks->cuts_lines && have + len > LINE_MAX_BYTES) {
+        al_str_add(&hunks->partial_line, data, LINE_MAX_BYTES - have);
+        data = cut;
+        len = strlen(cut);
+    }
+    al_str_add(&hunks->partial_line, data, len);
+}
+
 void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len)
 {
-    struct al_str *partial_line = &hunks->partial_line;
-    const char *newline;
+    while (len) {
+        const char *newline = memchr(data, '\n', len);
+        const size_t piece = newline ? (size_t)(newline - data) : len;
 
-    while ((newline = memchr(data, '\n', len))) {
-        size_t piece = (size_t)(newline - data);
-
-        if (partial_line->len) {
-            al_str_add(partial_line, data, piece);
-            take_line(hunks, partial_line->buf, partial_line->len, true);
-            al_str_reset(partial_line);
-        } else {
-            take_line(hunks, data, piece, true);
-        }
-        data += piece + 1;
-        len -= piece + 1;
+        add_piece(hunks, data, piece);
+        if (newline)
+            take_line(hunks, true);
+        data += piece + (newline != NULL);
+        len -= piece + (newline != NULL);
     }
-    al_str_add(partial_line, data, len);
 }
 
 void al_hunks_end(struct al_hunks *hunks)
 {
-    struct al_str *partial_line = &hunks->partial_line;
-
-    if (partial_line->len)
-        take_line(hunks, partial_line->buf, partial_line->len, false);
-    al_str_reset(partial_line);
+    if (hunks->partial_line.len)
+        take_line(hunks, false);
 }
 
 void al_hunks_clear(struct al_hunks *hunks)

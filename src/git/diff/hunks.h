@@ -46,6 +46,7 @@ struct al_patch_line {
 struct al_hunks {
     void (*take)(void *payload, const struct al_patch_line *line);
     void *payload;
+    bool cuts_lines;           /**< a line of more than 4 MiB is cut */
     size_t files;              /**< files in the patch; complete after al_hunks_end() */
     struct al_patch_file file; /**< what was read of the current file; no path: there is none yet */
 
@@ -53,7 +54,7 @@ struct al_hunks {
     struct al_hunk hunk;
     int parents; /* parents of the current hunk; 0: outside a hunk */
     int64_t old_left, new_left;
-    struct al_str partial_line; /* an incomplete line */
+    struct al_str partial_line; /* the line that is read */
 };
 
 #define AL_HUNKS_INIT(fn, data)                                                                    \

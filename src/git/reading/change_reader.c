@@ -69,9 +69,6 @@ bool al_change_reader_end(struct al_change_reader *reader)
 
 /* --- Patch reader --- */
 
-/** Of a longer line, this much is read. */
-#define LINE_MAX_BYTES (4u << 20)
-
 static void tell_file(struct al_patch_reader *reader)
 {
     if (!reader->hunks.file.path || reader->has_told || reader->stopped)
@@ -114,6 +111,7 @@ void al_patch_reader_init(struct al_patch_reader *reader, const struct al_patch_
 {
     *reader = (struct al_patch_reader){ .to = *to, .part = AL_STR_INIT };
     reader->hunks = AL_HUNKS_INIT(take_line, reader);
+    reader->hunks.cuts_lines = true;
 }
 
 void al_patch_reader_clear(struct al_patch_reader *reader)
@@ -122,36 +120,11 @@ void al_patch_reader_clear(struct al_patch_reader *reader)
     al_str_clear(&reader->part);
 }
 
-/* Add a part of a line, or its end.  The rest of a line that is too long is left out. */
-static void add_piece(struct al_patch_reader *reader, const char *data, size_t len, bool ends)
-{
-    static const char cut[] = " [a line of more than 4 MiB, cut here]";
-    size_t have = reader->hunks.partial_line.len;
-
-    if (have > LINE_MAX_BYTES)
-        len = 0;
-    else if (have + len > LINE_MAX_BYTES) {
-        al_hunks_add(&reader->hunks, data, LINE_MAX_BYTES - have);
-        data = cut;
-        len = strlen(cut);
-    }
-    al_hunks_add(&reader->hunks, data, len);
-    if (ends)
-        al_hunks_add(&reader->hunks, "\n", 1);
-}
-
 bool al_patch_reader_add(void *payload, const char *data, size_t len)
 {
     struct al_patch_reader *reader = payload;
 
-    while (len && !reader->stopped) {
-        const char *newline = memchr(data, '\n', len);
-        size_t piece = newline ? (size_t)(newline - data) : len;
-
-        add_piece(reader, data, piece, newline != NULL);
-        data += piece + (newline != NULL);
-        len -= piece + (newline != NULL);
-    }
+    al_hunks_add(&reader->hunks, data, len);
     return !reader->stopped;
 }
 

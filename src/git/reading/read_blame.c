@@ -77,8 +77,8 @@ int al_git_read_blame(const struct al_repo *repo, const struct al_blame_query *q
         AL_BLAME_READER_INIT(take, payload);
     int r;
 
-    al_strv_adds(&command.argv, "git", "blame", "--porcelain", "--no-textconv", "--encoding=UTF-8",
-                 NULL);
+    al_strv_adds(&command.argv, "git", "blame", "--line-porcelain", "--no-textconv",
+                 "--encoding=UTF-8", NULL);
     r = add_words(repo, query, &command.argv, err);
     return r < 0 ? r
                  : al_git_read(&repo->at, &command,
@@ -96,33 +96,12 @@ int al_git_read_blame(const struct al_repo *repo, const struct al_blame_query *q
 /** More is no time zone. */
 #define ZONE_MAX 9999
 
-/** What git has said of a commit. */
-struct al_blame_known {
-    char *oid, *author, *subject;
-    char date[16];
-    int64_t time;
-    int zone; /* minutes east of UTC */
-};
-
 void al_blame_reader_clear(struct al_blame_reader *reader)
 {
-    for (size_t i = 0; i < reader->count; i++) {
-        free(reader->commits[i].oid);
-        free(reader->commits[i].author);
-        free(reader->commits[i].subject);
-    }
-    free(reader->commits);
+    al_str_clear(&reader->oid);
+    al_str_clear(&reader->author);
+    al_str_clear(&reader->subject);
     al_str_clear(&reader->text);
-}
-
-static size_t find_commit(struct al_blame_reader *reader, const char *oid, size_t len)
-{
-    for (size_t i = reader->count; i > 0; i--)
-        if (!strncmp(reader->commits[i - 1].oid, oid, len))
-            return i - 1;
-    reader->commits = al_grow(reader->commits, reader->count, sizeof(*reader->commits));
-    reader->commits[reader->count] = (struct al_blame_known){ .oid = al_strndup(oid, len) };
-    return reader->count++;
 }
 
 static const char *value_of(const char *line, const char *key)
@@ -132,14 +111,14 @@ static const char *value_of(const char *line, const char *key)
     return !strncmp(line, key, len) && line[len] == ' ' ? line + len + 1 : NULL;
 }
 
-/* The author's day, where the author was. */
-static void set_date(struct al_blame_known *commit)
+/* The author's day, where the author was: `zone` is in minutes east of UTC. */
+static void set_date(struct al_blame_reader *reader, int zone)
 {
-    time_t when = (time_t)(commit->time + (int64_t)commit->zone * 60);
+    time_t when = (time_t)(reader->time + (int64_t)zone * 60);
     struct tm day;
 
     if (gmtime_r(&when, &day))
-        (void)strftime(commit->date, sizeof(commit->date), "%Y-%m-%d", &day);
+        (void)strftime(reader->date, sizeof(reader->date), "%Y-%m-%d", &day);
 }
 
 /* "+0130" as minutes. */
@@ -154,20 +133,18 @@ static int read_zone(const char *text)
 
 static void take_fact(struct al_blame_reader *reader, const char *line)
 {
-    struct al_blame_known *commit = &reader->commits[reader->at];
     const char *value;
 
-    if ((value = value_of(line, "author")) && !commit->author) {
-        commit->author = al_strdup(value);
-    } else if ((value = value_of(line, "summary")) && !commit->subject) {
-        commit->subject = al_strdup(value);
+    if ((value = value_of(line, "author"))) {
+        al_str_adds(&reader->author, value);
+    } else if ((value = value_of(line, "summary"))) {
+        al_str_adds(&reader->subject, value);
     } else if ((value = value_of(line, "author-time"))) {
         unsigned long long time = strtoull(value, NULL, 10);
 
-        commit->time = time > TIME_MAX ? 0 : (int64_t)time;
+        reader->time = time > TIME_MAX ? 0 : (int64_t)time;
     } else if ((value = value_of(line, "author-tz"))) {
-        commit->zone = read_zone(value);
-        set_date(commit);
+        set_date(reader, read_zone(value));
     }
 }
 
@@ -182,26 +159,27 @@ static bool take_header(struct al_blame_reader *reader, const char *line)
     now = strchr(line + len + 1, ' ');
     if (!now)
         return false;
-    reader->at = find_commit(reader, line, len);
+    reader->begins = reader->oid.len != len || memcmp(reader->oid.buf, line, len) != 0;
+    al_str_reset(&reader->oid);
+    al_str_add(&reader->oid, line, len);
+    al_str_reset(&reader->author);
+    al_str_reset(&reader->subject);
     reader->line = strtoull(now, NULL, 10);
     return true;
 }
 
 static bool take_text(struct al_blame_reader *reader)
 {
-    const struct al_blame_known *commit = &reader->commits[reader->at];
     const struct al_blamed blamed = {
-        .oid = commit->oid,
-        .author = commit->author ? commit->author : "",
-        .subject = commit->subject ? commit->subject : "",
-        .is_committed = strspn(commit->oid, "0") != strlen(commit->oid),
-        .date = commit->date,
+        .oid = reader->oid.buf,
+        .author = reader->author.buf,
+        .subject = reader->subject.buf,
+        .is_committed = strspn(reader->oid.buf, "0") != reader->oid.len,
+        .date = reader->date,
     };
-    bool begins = reader->at != reader->before;
 
-    reader->before = reader->at;
-    return reader->take(reader->payload, &blamed, begins, reader->line, reader->text.buf + 1,
-                        reader->text.len - 1);
+    return reader->take(reader->payload, &blamed, reader->begins, reader->line,
+                        reader->text.buf + 1, reader->text.len - 1);
 }
 
 static bool take_line(struct al_blame_reader *reader)
@@ -209,8 +187,8 @@ static bool take_line(struct al_blame_reader *reader)
     const char *line = reader->text.buf;
 
     if (*line == '\t')
-        return reader->count == 0 || take_text(reader);
-    if (!take_header(reader, line) && reader->count)
+        return !reader->oid.len || take_text(reader);
+    if (!take_header(reader, line) && reader->oid.len)
         take_fact(reader, line);
     return true;
 }

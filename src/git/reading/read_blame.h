@@ -49,12 +49,10 @@ int al_git_blame_check(const struct al_repo *repo, struct al_error *err);
 /* --- Blame reader --- */
 
 /*
- * Reader of the output of `git blame --porcelain`.
+ * Reader of the output of `git blame --line-porcelain`.
  *
  * Source: git-blame(1) "THE PORCELAIN FORMAT".
  */
-
-struct al_blame_known;
 
 /** The reader. */
 struct al_blame_reader {
@@ -62,15 +60,20 @@ struct al_blame_reader {
     void *payload;
 
     /* Private. */
-    struct al_blame_known *commits;
-    size_t count, at, before; /* `at`: of the line that is read; `before`: of the line before */
+    struct al_str oid, author, subject, text; /* of the line that is read */
+    char date[16];
+    int64_t time;
     uint64_t line;
-    struct al_str text;
+    bool begins;
 };
 
 #define AL_BLAME_READER_INIT(t, p)                                                                 \
-    ((struct al_blame_reader){                                                                     \
-        .take = (t), .payload = (p), .before = SIZE_MAX, .text = AL_STR_INIT })
+    ((struct al_blame_reader){ .take = (t),                                                        \
+                               .payload = (p),                                                     \
+                               .oid = AL_STR_INIT,                                                 \
+                               .author = AL_STR_INIT,                                              \
+                               .subject = AL_STR_INIT,                                             \
+                               .text = AL_STR_INIT })
 
 void al_blame_reader_clear(struct al_blame_reader *reader);
 
