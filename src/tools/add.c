@@ -28,8 +28,7 @@ static enum al_add_mode mode_of(const struct add_args *args)
 static int choose(struct al_call *call, const struct add_args *args, struct al_chosen *ret_chosen,
                   struct al_strv *ret_paths, struct al_error *err)
 {
-    for (size_t i = 0; i < args->paths.count; i++)
-        al_strv_add(ret_paths, args->paths.items[i]);
+    al_strv_add_all(ret_paths, &args->paths);
     return args->hunks.count
                ? al_chosen_read(call, AL_HUNKS_UNSTAGED, &args->hunks, ret_paths, ret_chosen, err)
                : 0;

@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-#include "call/answer.h"
-#include "call/failure.h"
 #include "git/plumbing/skipped.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"

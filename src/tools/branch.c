@@ -42,11 +42,6 @@ AL_WHEN(is_rename, struct branch_args, args->action == RENAME)
 AL_WHEN(is_force_delete, struct branch_args, args->action == DELETE && args->force)
 AL_WHEN(is_safe_delete, struct branch_args, args->action == DELETE && !args->force)
 
-static bool is_everyday(const struct al_call *call)
-{
-    return al_call_tool(call) == &al_tool_everyday_branch;
-}
-
 /* The branch to rename: the one that HEAD is on unless it is named.  NULL: HEAD is on none. */
 static const char *renamed_branch(const struct al_call *call, const struct branch_args *args)
 {
@@ -80,7 +75,7 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
 
         al_call_resolve(call, "old", oid);
     }
-    if (!is_everyday(call))
+    if (!al_call_tool(call)->is_everyday)
         return 0;
     if (args->action == RENAME && !args->name)
         al_ref_follow_head(at, &refs);
@@ -231,7 +226,7 @@ static int preview_delete(struct al_call *call, const struct branch_args *args, 
 {
     al_auto(problems_clear) struct problems problems = { .message = AL_STR_INIT };
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    int r = is_everyday(call) ? 0 : find_problems(call, args, &problems, err);
+    int r = al_call_tool(call)->is_everyday ? 0 : find_problems(call, args, &problems, err);
 
     add_deleted(args, &names);
     if (problems.count)
@@ -290,7 +285,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct branch_args *args = p;
     const char *name = args->action == RENAME ? renamed_branch(call, args) : NULL;
 
-    if (args->action == DELETE && is_everyday(call))
+    if (args->action == DELETE && al_call_tool(call)->is_everyday)
         return branch_delete_check(call, args, err);
     if (!name && args->action == DELETE)
         name = args->name;
@@ -516,16 +511,17 @@ const struct al_tool al_tool_workflow_branch = {
 
 /* The toolset everyday. */
 
-/* More branches are only counted. */
-#define LISTED_MAX 200
+/* More are only counted. */
+#define BRANCHES_MAX 200
+#define TAGS_MAX     100
 
 /* A listing while it is written. */
 struct showing {
-    const struct al_repo *repo;
+    const struct al_refs_query *query;
     struct al_str text;
     struct al_strv merged; /* names merged into the default branch */
-    const char *base;      /* the default branch; NULL: none */
-    size_t listed, left;
+    const char *base;      /* the default branch; NULL: none, or tags are listed */
+    size_t listed, max;
     bool in_remotes;
 };
 
@@ -550,23 +546,23 @@ static void add_facts(const struct showing *showing, const struct al_listed_ref 
         al_place_addf(out, ", in %s", ref->worktree);
 }
 
-/* "* main a1b2c3d 2026-02-07 subject (ahead 3 of origin/main)" */
-static bool take_branch(void *payload, const struct al_listed_ref *ref)
+/* "* main a1b2c3d 2026-02-07 subject (ahead 3 of origin/main)", "v1.2 a1b2c3d 2026-02-07  subject"
+ */
+static bool take_ref(void *payload, const struct al_listed_ref *ref)
 {
     struct showing *showing = payload;
     struct al_str *out = &showing->text;
     al_auto(al_str_clear) struct al_str facts = AL_STR_INIT;
 
-    if (showing->listed++ >= LISTED_MAX) {
-        showing->left++;
+    if (showing->listed++ >= showing->max)
         return true;
-    }
     if (ref->is_remote && !showing->in_remotes) {
         showing->in_remotes = true;
         al_str_adds(out, "remote-tracking:\n");
     }
-    al_place_addf(out, "%s%s %s %s  %s", ref->is_current ? "* " : "  ", ref->name, ref->hash,
-                  ref->date, ref->subject);
+    if (!showing->query->tags)
+        al_str_adds(out, ref->is_current ? "* " : "  ");
+    al_place_addf(out, "%s %s %s  %s", ref->name, ref->hash, ref->date, ref->subject);
     add_facts(showing, ref, &facts);
     if (facts.len)
         al_str_addf(out, " (%s)", facts.buf + strlen(", "));
@@ -580,33 +576,37 @@ static void tell_none(const struct al_refs_query *query, struct al_str *text)
     const bool is_name = query->pattern && !strpbrk(query->pattern, "*?[\\");
     al_auto(al_freep) char *safe = is_name ? al_text_sanitize_line(query->pattern) : NULL;
 
-    if (is_name && !query->contains && !query->merged_into)
+    if (query->tags)
+        al_str_adds(text, query->pattern ? "No tags match.\n" : "No tags.\n");
+    else if (is_name && !query->contains && !query->merged_into)
         al_str_addf(text, "No branch is called '%s'; action create makes one.\n", safe);
     else
         al_str_adds(text, "No branches match.\n");
 }
 
-/* List branches: with upstream, ahead and behind, last commit, whether they are merged into the
- * default branch, and which working tree has them. */
-static int list_branches(struct al_call *call, const struct al_refs_query *query,
-                         struct al_result *result, struct al_error *err)
+int al_show_refs(struct al_call *call, const struct al_refs_query *query, struct al_result *result,
+                 struct al_error *err)
 {
-    struct showing showing = { .repo = al_call_repo(call), .text = AL_STR_INIT };
-    al_auto(al_freep) char *base = al_git_default_branch(showing.repo);
+    const struct al_repo *repo = al_call_repo(call);
+    struct showing showing = { .query = query,
+                               .text = AL_STR_INIT,
+                               .max = query->tags ? TAGS_MAX : BRANCHES_MAX };
+    al_auto(al_freep) char *base = query->tags ? NULL : al_git_default_branch(repo);
     struct al_refs_query merged = { .merged_into = NULL };
     int r = 0;
 
     merged.merged_into = showing.base = base ? short_name(base) : NULL;
     if (base)
-        r = al_git_read_refs(showing.repo, &merged, take_merged, &showing, err);
+        r = al_git_read_refs(repo, &merged, take_merged, &showing, err);
     if (r == 0)
-        r = al_git_read_refs(showing.repo, query, take_branch, &showing, err);
+        r = al_git_read_refs(repo, query, take_ref, &showing, err);
     if (r == 0) {
         if (!showing.listed)
             tell_none(query, &showing.text);
-        if (showing.left)
-            al_str_addf(&showing.text, "-- %s more, older ones: name takes a glob\n",
-                        al_counted(showing.left, NULL, NULL).text);
+        if (showing.listed > showing.max)
+            al_str_addf(&showing.text, "-- %s more, older ones: %s takes a glob\n",
+                        al_counted(showing.listed - showing.max, NULL, NULL).text,
+                        query->tags ? "pattern" : "name");
         al_answer_text(&showing.text, result);
     }
     al_str_clear(&showing.text);
@@ -667,7 +667,7 @@ static int everyday_list(struct al_call *call, const void *p, struct al_result *
                                          .merged_into = args->merged_into,
                                          .contains = args->contains };
 
-    return list_branches(call, &query, result, err);
+    return al_show_refs(call, &query, result, err);
 }
 
 static int create(struct al_call *call, const void *p, struct al_result *result,

@@ -128,43 +128,25 @@ int al_switch_check(struct al_call *call, const char *word, struct al_error *err
     return al_worktree_check_free(al_call_repo(call), branch + strlen(heads), true, err);
 }
 
-/* The state before a switch. */
-struct origin {
-    enum al_operation_state operation; /* in progress, such as a rebase */
-    char *commit;                      /* of HEAD; owned */
-};
-
-static void origin_clear(struct origin *origin)
-{
-    free(origin->commit);
-}
-
-static struct origin get_origin(const struct al_call *call)
-{
-    const struct al_repo *repo = al_call_repo(call);
-
-    return (struct origin){ .operation = al_git_operation_state(repo),
-                            .commit = al_ref_head(&repo->at) };
-}
-
-/* Add a note about the operation that was in progress, with how to return to it or abort it. */
-static void note_operation(const struct al_call *call, const struct origin *origin,
-                           struct al_result *result)
+/* Add a note about the operation that was in progress before a switch, when HEAD was at `commit`,
+ * with how to return to it or abort it. */
+static void note_operation(const struct al_call *call, enum al_operation_state before,
+                           const char *commit, struct al_result *result)
 {
     enum al_operation_state now = al_git_operation_state(al_call_repo(call));
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    if (origin->operation == AL_IN_PROGRESS_NONE)
+    if (before == AL_IN_PROGRESS_NONE)
         return;
     if (now == AL_IN_PROGRESS_NONE) {
         al_str_addf(&line,
                     "The %s that was in progress is ended, unfinished: a commit made now is "
                     "not part of it",
-                    al_operation_state_noun(origin->operation));
+                    al_operation_state_noun(before));
     } else {
         al_git_operation_line(al_call_repo(call), 0, &line);
         al_str_addf(&line, " and was left: git_checkout of %.*s goes back to where it stopped, ",
-                    SHOWN_DIGITS, origin->commit);
+                    SHOWN_DIGITS, commit);
         if (al_session_has(al_call_session(call), "git_merge", NULL))
             al_str_adds(&line, "git_merge with abort aborts it");
         else
@@ -452,7 +434,8 @@ static int git_switch_to(struct al_call *call, const void *p, struct al_result *
     const struct al_checkout_options options = options_of(call, &request);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
-    al_auto(origin_clear) struct origin origin = get_origin(call);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    const enum al_operation_state before = al_git_operation_state(repo);
     int r = al_git_checkout(repo, &options, al_call_max_bytes(call), &output, err);
 
     if (r < 0)
@@ -463,7 +446,7 @@ static int git_switch_to(struct al_call *call, const void *p, struct al_result *
     replace_advice(&output.out.out);
     al_git_skipped_hooks(repo, hooks, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
-    note_operation(call, &origin, result);
+    note_operation(call, before, head, result);
     return 0;
 }
 
@@ -548,9 +531,9 @@ static int switch_to(struct al_call *call, const struct request *request, const 
     struct al_repo *repo = al_call_repo(call);
     const struct al_checkout_options options = options_of(call, request);
     bool existed = has_branch(repo, name);
-    al_auto(al_freep) char *left = NULL, *note = NULL;
+    al_auto(al_freep) char *left = NULL, *note = NULL, *head = al_ref_head(&repo->at);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(origin_clear) struct origin origin = get_origin(call);
+    const enum al_operation_state before = al_git_operation_state(repo);
     int r = al_git_checkout(repo, &options, al_call_max_bytes(call), &output, err);
 
     if (r < 0)
@@ -564,7 +547,7 @@ static int switch_to(struct al_call *call, const struct request *request, const 
                            left, (int)strcspn(left, " "), left);
         al_result_note(result, note);
     }
-    note_operation(call, &origin, result);
+    note_operation(call, before, head, result);
     return 0;
 }
 

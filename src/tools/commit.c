@@ -79,12 +79,6 @@ static int expect_commit(struct al_call *call, bool *ret_same, struct al_error *
     return 0;
 }
 
-static void add_message(struct al_call *call, const char *message, struct al_str *out)
-{
-    al_str_adds(out, "The message:\n");
-    al_text_add_indented(out, message, al_call_budget(call)->in_full);
-}
-
 /* Go on with the stopped operation `what`. */
 static int resume(struct al_call *call, const char *message, enum al_operation_state what,
                   struct al_merge_outcome *outcome, struct al_error *err)
@@ -341,14 +335,14 @@ static int add_draft(struct al_call *call, bool is_same_commit, struct al_str *o
     int r;
 
     if (al_call_draft(call) && (is_same_commit || al_call_budget(call)->in_full)) {
-        add_message(call, al_call_draft(call), out);
+        al_outcome_add_message(call, al_call_draft(call), out);
         return 0;
     }
     r = workflow_make_message(call, &message, err);
     if (r < 0)
         return r;
     al_call_set_draft(call, message);
-    add_message(call, message, out);
+    al_outcome_add_message(call, message, out);
     return 0;
 }
 
@@ -387,7 +381,7 @@ static int workflow_preview(struct al_call *call, const void *p, struct al_str *
 
     al_git_show_skipped(repo, hooks, out);
     if (args->message)
-        add_message(call, args->message, out);
+        al_outcome_add_message(call, args->message, out);
     if (resumable(call) && !args->all)
         return al_git_resume_preview(repo, out, err);
     if (!args->all) {

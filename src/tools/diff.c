@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "call/failure.h"
 #include "git/diff/diff.h"
 #include "git/diff/hunks.h"
 #include "git/plumbing/skipped.h"

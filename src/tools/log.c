@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "base/utf8.h"
-#include "call/failure.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
 #include "guard/date.h"

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 
-#include "call/answer.h"
 #include "git/plumbing/skipped.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"
@@ -351,6 +350,12 @@ void al_outcome_add_skipped(struct al_call *call, const char *hooks, bool commit
         al_git_skipped_signature(al_call_repo(call), &line);
     if (line.len)
         al_str_addf(text, "%s\n", line.buf);
+}
+
+void al_outcome_add_message(struct al_call *call, const char *message, struct al_str *out)
+{
+    al_str_adds(out, "The message:\n");
+    al_text_add_indented(out, message, al_call_budget(call)->in_full);
 }
 
 int al_outcome_add_commit(struct al_call *call, const char *before, const char *rev,

@@ -186,6 +186,15 @@ int al_switch_check(struct al_call *call, const char *word, struct al_error *err
  * else NULL.  Caller frees. */
 char *al_switch_left_commit(const struct al_git_output *output);
 
+/* --- Branches and tags as `everyday` lists them --- */
+
+struct al_refs_query;
+
+/** The result of listing tags, or branches: with upstream, ahead and behind, last commit, whether
+ * they are merged into the default branch, and which working tree has them. */
+int al_show_refs(struct al_call *call, const struct al_refs_query *query, struct al_result *result,
+                 struct al_error *err);
+
 /* --- The common part of git_fetch, git_pull and git_push --- */
 
 /** The parameter row of the remote.  `T` is the tool's args struct. */
@@ -302,6 +311,9 @@ void al_outcome_add_skipped(struct al_call *call, const char *hooks, bool commit
 /** Append the files of a list, relative to the top, as al_answer_add_items(). */
 void al_outcome_add_places(const struct al_repo *repo, const struct al_strv *files,
                            size_t max_bytes, struct al_str *out);
+
+/** For a preview: append the message of what is made. */
+void al_outcome_add_message(struct al_call *call, const char *message, struct al_str *out);
 
 /** Append "a1b2c3d4 subject" of a commit, with what stands before and after it. */
 int al_outcome_add_commit(struct al_call *call, const char *before, const char *rev,

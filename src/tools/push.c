@@ -55,33 +55,18 @@ static int push_tags_resolve(struct al_call *call, struct al_error *err)
     return r;
 }
 
-static void add_one(const char *tags, const char *ref, struct al_str *out)
-{
-    al_auto(al_freep) char *mark = al_asprintf(" %s\n", ref);
-    const char *at = strstr(tags, mark);
-
-    al_place_addf(out, "  %s", al_starts_with(ref, TAGS) ? ref + strlen(TAGS) : ref);
-    while (at && at > tags && at[-1] != '\n')
-        at--;
-    if (at)
-        al_str_addf(out, " (%.8s)", at);
-    al_str_addc(out, '\n');
-}
-
 /* Append the names and ids of tags: at most 20, then their number.  `told`: the remote has told
  * that it lacks them. */
-static void push_tags_show(const struct al_call *call, const struct al_strv *list, bool told,
+static void push_tags_show(const struct al_strv *list, const struct al_strv *ids, bool told,
                            struct al_str *out)
 {
-    const char *tags = al_call_resolved(call, "tags");
-
     if (!list->count) {
         al_str_adds(out, told ? "No tag is new there.\n" : "There are no tags.\n");
         return;
     }
     al_str_adds(out, told ? "Tags that are new there:\n" : "Tags, if they are new there:\n");
     for (size_t i = 0; i < list->count && i < NAMED_MAX; i++)
-        add_one(tags, list->items[i], out);
+        al_place_addf(out, "  %s (%.8s)\n", list->items[i] + strlen(TAGS), ids->items[i]);
     if (list->count > NAMED_MAX)
         al_str_addf(out, "  and %s more\n", al_counted(list->count - NAMED_MAX, NULL, NULL).text);
 }
@@ -410,7 +395,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (args->tag)
         al_str_addf(out, "The tag leads to %.8s.\n", al_call_resolved(call, "commit"));
     if (args->tags)
-        push_tags_show(call, &names, told, out);
+        push_tags_show(&names, &tags, told, out);
     if (args->delete) {
         al_str_addf(out, "The branch is deleted there; it was last seen at %.8s.\n",
                     al_call_resolved(call, "seen"));

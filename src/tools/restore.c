@@ -2,7 +2,6 @@
 /* git_restore: take back changes of files, or unstage them; with git's words, and with text of our
  * own, for hunks and from any revision too. */
 
-#include "call/answer.h"
 #include "git/diff/diff.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/index_scan.h"

@@ -3,7 +3,6 @@
  * a file or a directory at a revision. */
 #include <inttypes.h>
 
-#include "call/failure.h"
 #include "git/failure.h"
 #include "git/plumbing/revision.h"
 #include "git/reading/read_log.h"

@@ -3,7 +3,6 @@
  * with text of our own, where entries are named by id. */
 #include <inttypes.h>
 
-#include "call/answer.h"
 #include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/plumbing/stash_owners.h"
@@ -158,7 +157,7 @@ static int find_newest(struct al_call *call, const struct al_stash_owners *owner
                        const struct al_strv *entries, bool pops, const char **ret_entry,
                        struct al_error *err)
 {
-    const bool in_text = al_call_tool(call) == &al_tool_everyday_stash;
+    const bool in_text = al_call_tool(call)->is_everyday;
     const bool nothing = pops && owners->is_shared && owners->pushed_nothing;
 
     for (size_t i = 0; i < entries->count && !nothing && !*ret_entry; i++)

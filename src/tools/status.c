@@ -2,7 +2,6 @@
 /* git_status: the branch, and which files are staged, modified or untracked.  With git's words,
  * with structured results, and with text that says where one is in one call. */
 
-#include "call/answer.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/skipped.h"
@@ -98,40 +97,37 @@ static void add_file(struct files *files, enum list list, const char *path, cons
     al_strv_add(&files->words[list], words);
 }
 
-static const char *change_word(char change)
-{
-    switch (change) {
-    case 'A':
-        return "new";
-    case 'D':
-        return "deleted";
-    case 'T':
-        return "type changed";
-    case 'R':
-        return "renamed";
-    case 'C':
-        return "copied";
-    default:
-        return "modified";
-    }
-}
-
-/* Both sides of a conflict: git's XY of an unmerged file. */
-static const char *conflict_word(const struct al_file_state *file)
+/* What git's letters say: one of a change, two (XY) of both sides of a conflict.  `other`: of those
+ * that are not known. */
+static const char *words_of(char x, char y, const char *other)
 {
     static const struct {
         char xy[3];
         const char *words;
     } known[] = {
-        { "UU", "both modified" },   { "AA", "both added" },    { "DD", "both deleted" },
-        { "AU", "added by us" },     { "UA", "added by them" }, { "DU", "deleted by us" },
+        { "A", "new" },
+        { "D", "deleted" },
+        { "T", "type changed" },
+        { "R", "renamed" },
+        { "C", "copied" },
+        { "UU", "both modified" },
+        { "AA", "both added" },
+        { "DD", "both deleted" },
+        { "AU", "added by us" },
+        { "UA", "added by them" },
+        { "DU", "deleted by us" },
         { "UD", "deleted by them" },
     };
 
     for (size_t i = 0; i < AL_COUNT(known); i++)
-        if (known[i].xy[0] == file->staged && known[i].xy[1] == file->unstaged)
+        if (known[i].xy[0] == x && known[i].xy[1] == y)
             return known[i].words;
-    return "in conflict";
+    return other;
+}
+
+static const char *change_word(char change)
+{
+    return words_of(change, '\0', "modified");
 }
 
 static void on_renamed(struct files *files, const struct al_file_state *file)
@@ -150,7 +146,8 @@ static bool on_file(void *payload, const struct al_file_state *file)
     const char *unstaged = change_word(file->unstaged);
 
     if (file->kind == 'u') {
-        add_file(files, CONFLICTS, file->path, conflict_word(file));
+        add_file(files, CONFLICTS, file->path,
+                 words_of(file->staged, file->unstaged, "in conflict"));
         return true;
     }
     if (file->kind == '?') {

@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-#include "call/answer.h"
-
 #define NUMBER_MAX INT32_MAX
 
 /* A number from 1 on; false: there is none. */

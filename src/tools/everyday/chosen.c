@@ -161,8 +161,8 @@ int al_named_sort(struct al_call *call, const struct al_hunk_sides *sides,
     if (!known)
         r = al_untracked_read(call, NULL, hunks, &files, err);
 
-    for (size_t i = 0; r == 0 && i < paths->count; i++)
-        al_strv_add(&ret_named->paths, paths->items[i]);
+    if (r == 0)
+        al_strv_add_all(&ret_named->paths, paths);
     for (size_t i = 0; r == 0 && i < hunks->count; i++) {
         const struct al_untracked_file *file = find_new(&files, hunks->items[i]);
 
@@ -235,8 +235,8 @@ int al_chosen_read(struct al_call *call, enum al_hunk_side side, const struct al
         r = al_named_sort(call, sides, ids, &none, &named, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < named.paths.count; i++)
-        al_strv_add(ret_new, named.paths.items[i]);
+    if (ret_new)
+        al_strv_add_all(ret_new, &named.paths);
     r = al_hunks_choose(side == AL_HUNKS_STAGED ? &sides->staged : &sides->unstaged,
                         ret_new ? &named.hunks : ids, &ret_chosen->choice, err);
     if (r < 0)

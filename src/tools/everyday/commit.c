@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_commit: commit what is staged, or exactly some files or hunks; amend. */
 
-#include "call/answer.h"
 #include "git/command.h"
 #include "git/failure.h"
 #include "git/plumbing/filters.h"
@@ -398,10 +397,8 @@ static void name_all(const struct commit_args *args, struct al_named *out)
     for (size_t i = 0; i < count_items(args); i++) {
         const struct item_arg item = item_of(args, i);
 
-        for (size_t k = 0; k < item.hunks.count; k++)
-            al_strv_add(&out->hunks, item.hunks.items[k]);
-        for (size_t k = 0; k < item.paths.count; k++)
-            al_strv_add(&out->paths, item.paths.items[k]);
+        al_strv_add_all(&out->hunks, &item.hunks);
+        al_strv_add_all(&out->paths, &item.paths);
     }
 }
 
@@ -580,10 +577,8 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     const struct commit_args *args = p;
 
     al_git_show_skipped(al_call_repo(call), hooks, out);
-    if (args->message) {
-        al_str_adds(out, "The message:\n");
-        al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
-    }
+    if (args->message)
+        al_outcome_add_message(call, args->message, out);
     if (args->author)
         al_place_addf(out, "Author: %s\n", args->author);
     if ((args->amend || goes_into(call, p)) && is_pushed(call, p))

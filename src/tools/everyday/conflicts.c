@@ -97,9 +97,9 @@ struct al_conflicts_args {
 /* What the arguments of a resolution come to: an entry for each file. */
 struct resolutions {
     struct al_resolve_options *options;
-    size_t *resolved, *left; /* hunks, of a file that is resolved by hunks */
     size_t count;
     struct al_strv texts; /* that the options borrow */
+    struct al_str told;   /* "1 of 2 hunks of a.c, b.c": the first ones */
 };
 
 static void resolutions_free(void *data)
@@ -107,9 +107,8 @@ static void resolutions_free(void *data)
     struct resolutions *all = data;
 
     free(all->options);
-    free(all->resolved);
-    free(all->left);
     al_strv_clear(&all->texts);
+    al_str_clear(&all->told);
     free(all);
 }
 
@@ -170,11 +169,19 @@ static int find_files(struct al_call *call, const struct al_conflicts_args *args
     return r;
 }
 
-static void add_entry(struct resolutions *all, const char *path, enum al_resolution how,
-                      const char *content)
+#define NAMED_MAX 20
+
+/* @param part  What is said before the path: "1 of 2 hunks of ". */
+static void add_entry(struct al_call *call, const char *path, enum al_resolution how,
+                      const char *content, const char *part)
 {
+    struct resolutions *all = al_call_tool_data(call);
     struct al_resolve_options *options = &all->options[all->count++];
 
+    if (all->count <= NAMED_MAX) {
+        al_str_addf(&all->told, "%s%s", all->told.len ? ", " : "", part);
+        al_place_add(al_call_repo(call), path, &all->told);
+    }
     al_strv_add(&all->texts, path);
     options->path = all->texts.items[all->texts.count - 1];
     options->how = how;
@@ -226,11 +233,11 @@ static int choose(struct al_call *call, const struct al_conflicts_args *args,
  * for content that has conflict markers. */
 static int settle(struct al_call *call, const struct al_conflicts_args *args,
                   const struct al_conflict *conflict, bool *used, struct al_strv *ids,
-                  struct resolutions *all, struct al_error *err)
+                  struct al_error *err)
 {
     al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
     al_auto(al_freep) struct al_hunk_resolution *chosen = NULL;
-    al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str content = AL_STR_INIT, part = AL_STR_INIT;
     size_t resolved = 0;
     int r = al_git_conflict_files(al_call_repo(call), conflict, 1, &file, err);
 
@@ -249,10 +256,10 @@ static int settle(struct al_call *call, const struct al_conflicts_args *args,
     if (r < 0 || !resolved)
         return r;
     al_conflict_file_settle(&file, chosen, &content);
-    all->resolved[all->count] = resolved;
-    all->left[all->count] = file.blocks.count - resolved;
-    add_entry(all, conflict->path,
-              resolved < file.blocks.count ? AL_RESOLVE_PARTLY : AL_RESOLVE_CONTENT, content.buf);
+    if (resolved < file.blocks.count)
+        al_str_addf(&part, "%zu of %zu hunks of ", resolved, file.blocks.count);
+    add_entry(call, conflict->path, part.len ? AL_RESOLVE_PARTLY : AL_RESOLVE_CONTENT, content.buf,
+              part.buf);
     return 0;
 }
 
@@ -292,38 +299,16 @@ static int plan(struct al_call *call, const struct al_conflicts_args *args, stru
         r = find_files(call, args, &conflicts, &files, err);
     if (r == 0 && !files.count)
         r = al_failure_set(err, "git_status shows the state.", "Nothing is in conflict");
+    *all = (struct resolutions){ .options = al_calloc(files.count + 1, sizeof(*all->options)),
+                                 .told = AL_STR_INIT };
     al_call_set_tool_data(call, all, resolutions_free);
-    all->options = al_calloc(files.count + 1, sizeof(*all->options));
-    all->resolved = al_calloc(files.count + 1, sizeof(*all->resolved));
-    all->left = al_calloc(files.count + 1, sizeof(*all->left));
     for (size_t i = 0; r == 0 && i < files.count; i++) {
         if (by_hunks)
-            r = settle(call, args, al_conflicts_find(&conflicts, files.items[i]), used, &ids, all,
-                       err);
+            r = settle(call, args, al_conflicts_find(&conflicts, files.items[i]), used, &ids, err);
         else
-            add_entry(all, files.items[i], how, args->content);
+            add_entry(call, files.items[i], how, args->content, "");
     }
     return r < 0 ? r : check_used(args, used, &ids, err);
-}
-
-#define NAMED_MAX 20
-
-/* "Resolved 1 of 2 hunks of a.c, b.c." */
-static void add_resolved(struct al_call *call, struct al_str *text)
-{
-    const struct resolutions *all = al_call_tool_data(call);
-
-    al_str_adds(text, "Resolved ");
-    for (size_t i = 0; i < all->count && i < NAMED_MAX; i++) {
-        al_str_adds(text, i ? ", " : "");
-        if (all->left[i])
-            al_str_addf(text, "%zu of %zu hunks of ", all->resolved[i],
-                        all->resolved[i] + all->left[i]);
-        al_place_add(al_call_repo(call), all->options[i].path, text);
-    }
-    if (all->count > NAMED_MAX)
-        al_str_addf(text, " and %zu more", all->count - NAMED_MAX);
-    al_str_adds(text, ".\n");
 }
 
 /* The call may have waited for its turn, so what there is to do is found once more. */
@@ -337,9 +322,13 @@ static int resolve(struct al_call *call, const void *p, struct al_result *result
         return r;
     all = al_call_tool_data(call);
     r = al_git_resolve(al_call_repo(call), all->options, all->count, err);
-    if (r == 0)
-        add_resolved(call, &result->text);
-    return r;
+    if (r < 0)
+        return r;
+    al_str_addf(&result->text, "Resolved %s", all->told.buf);
+    if (all->count > NAMED_MAX)
+        al_str_addf(&result->text, " and %zu more", all->count - NAMED_MAX);
+    al_str_adds(&result->text, ".\n");
+    return 0;
 }
 
 #define FOLLOWERS_BYTES 400u

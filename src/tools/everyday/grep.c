@@ -2,7 +2,6 @@
 /* git_grep: lines of the tracked files, or of a revision. */
 
 #include "git/reading/grep.h"
-#include "call/failure.h"
 #include "tools/private.h"
 
 #define CONTEXT_MAX 100

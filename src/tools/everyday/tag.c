@@ -7,9 +7,6 @@
 #include "tools/private.h"
 #include "verbs/porcelain/branch.h"
 
-/** More tags are only counted. */
-#define LISTED_MAX 100
-
 enum action { LIST, CREATE, DELETE };
 
 struct tag_args {
@@ -103,49 +100,17 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (args->action != CREATE || !oid)
         return 0;
     r = al_outcome_add_commit(call, "At ", oid, "\n", out, err);
-    if (r == 0 && args->options.message) {
-        al_str_adds(out, "The message:\n");
-        al_text_add_indented(out, args->options.message, al_call_budget(call)->in_full);
-    }
+    if (r == 0 && args->options.message)
+        al_outcome_add_message(call, args->options.message, out);
     return r;
-}
-
-/** A listing while it is written. */
-struct showing {
-    struct al_str text;
-    size_t listed, left;
-};
-
-/* "v1.2 a1b2c3d 2026-02-07  subject" */
-static bool take_tag(void *payload, const struct al_listed_ref *ref)
-{
-    struct showing *showing = payload;
-
-    if (showing->listed++ >= LISTED_MAX) {
-        showing->left++;
-        return true;
-    }
-    al_place_addf(&showing->text, "%s %s %s  %s\n", ref->name, ref->hash, ref->date, ref->subject);
-    return true;
 }
 
 static int list(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     const struct tag_args *args = p;
-    const struct al_refs_query query = { .tags = true, .pattern = args->pattern };
-    struct showing showing = { .text = AL_STR_INIT };
-    int r = al_git_read_refs(al_call_repo(call), &query, take_tag, &showing, err);
 
-    if (r == 0) {
-        if (!showing.listed)
-            al_str_adds(&showing.text, args->pattern ? "No tags match.\n" : "No tags.\n");
-        if (showing.left)
-            al_str_addf(&showing.text, "-- %s more, older ones: pattern takes a glob\n",
-                        al_counted(showing.left, NULL, NULL).text);
-        al_answer_text(&showing.text, result);
-    }
-    al_str_clear(&showing.text);
-    return r;
+    return al_show_refs(call, &(struct al_refs_query){ .tags = true, .pattern = args->pattern },
+                        result, err);
 }
 
 static int create(struct al_call *call, const void *p, struct al_result *result,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_undo: take back what this session's own last calls changed, or an undo. */
 
-#include "call/answer.h"
 #include "history/rollback.h"
 #include "tools/private.h"
 

@@ -2,7 +2,6 @@
 /* git_compare: how branches would combine.  Nothing is touched. */
 #include "verbs/landing/landing.h"
 
-#include "call/answer.h"
 #include "guard/text.h"
 #include "tools/private.h"
 

@@ -2,7 +2,6 @@
 /* git_land: one branch comes into another without a checkout, after a user approved it. */
 #include "verbs/landing/landing.h"
 
-#include "call/answer.h"
 #include "git/refs.h"
 #include "guard/root.h"
 #include "tools/private.h"
