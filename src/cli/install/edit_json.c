@@ -22,8 +22,8 @@ struct doc {
 
 /* A member of an object, or an item of an array: positions in the text. */
 struct entry {
-    size_t key_begin, key_end; /* the name with its quotes; of an item: where the value begins */
-    size_t begin, end;         /* the value */
+    size_t key_begin;  /* the name with its quotes; of an item: where the value begins */
+    size_t begin, end; /* the value */
 };
 
 /* How far a path leads. */
@@ -110,9 +110,15 @@ static int doc_open(struct doc *doc, struct al_error *err)
     return 0;
 }
 
-static json_t *value_of(const struct doc *doc, size_t begin, size_t end)
+/* The value that begins here, and its end. */
+static json_t *value_at(const struct doc *doc, size_t begin, size_t *ret_end)
 {
-    return json_loadb(doc->copy.buf + begin, end - begin, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    json_error_t read;
+    json_t *value = json_loadb(doc->copy.buf + begin, doc->copy.len - begin,
+                               JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &read);
+
+    *ret_end = begin + (size_t)read.position;
+    return value;
 }
 
 /* --- Looking --- */
@@ -124,24 +130,7 @@ static size_t skip_space(const struct doc *doc, size_t at)
 
 static size_t end_of_value(const struct doc *doc, size_t at)
 {
-    const char *copy = doc->copy.buf;
-    size_t depth = 0;
-
-    do {
-        if (copy[at] == '"') {
-            at = end_of_string(copy, doc->copy.len, at);
-        } else if (strchr("{[", copy[at])) {
-            depth++;
-            at++;
-        } else if (strchr("]}", copy[at])) {
-            depth--;
-            at++;
-        } else if (strchr(",: \t\n\r", copy[at])) {
-            at++;
-        } else {
-            at += strcspn(copy + at, ",]} \t\n\r");
-        }
-    } while (depth);
+    json_decref(value_at(doc, at, &at));
     return at;
 }
 
@@ -157,20 +146,19 @@ static bool next_entry(const struct doc *doc, const struct entry *above, struct 
         return false;
     entry->key_begin = at;
     if (copy[above->begin] == '{') {
-        entry->key_end = end_of_string(copy, doc->copy.len, at);
-        at = skip_space(doc, skip_space(doc, entry->key_end) + 1);
+        at = skip_space(doc, skip_space(doc, end_of_value(doc, at)) + 1);
     }
     entry->begin = at;
     entry->end = end_of_value(doc, at);
     return true;
 }
 
-static bool is_string(const struct doc *doc, size_t begin, size_t end, const char *text)
+/* Whether the value that begins here is this one. */
+static bool is_equal(const struct doc *doc, size_t begin, const json_t *other)
 {
-    al_auto(al_json_decrefp) json_t *value = value_of(doc, begin, end);
+    al_auto(al_json_decrefp) json_t *value = value_at(doc, begin, &begin);
 
-    return json_is_string(value) && json_string_length(value) == strlen(text) &&
-           !memcmp(json_string_value(value), text, strlen(text));
+    return json_equal(value, other);
 }
 
 static bool find_nth(const struct doc *doc, const struct entry *array, const char *index,
@@ -195,6 +183,7 @@ static int find(const struct doc *doc, al_settings_path path, struct found *ret,
     ret->value = top_of(doc);
     for (; *ret->missing; ret->missing++) {
         struct entry entry = { .end = 0 }, member = { .end = 0 };
+        al_auto(al_json_decrefp) json_t *name = al_json_string(*ret->missing);
 
         if (doc->copy.buf[ret->value.begin] == '[' && **ret->missing &&
             strspn(*ret->missing, "0123456789") == strlen(*ret->missing)) {
@@ -208,7 +197,7 @@ static int find(const struct doc *doc, al_settings_path path, struct found *ret,
             return al_error_set(err, AL_ERR_BAD_ARGS, "%s is no object",
                                 ret->missing == path ? "the file" : ret->missing[-1]);
         while (next_entry(doc, &ret->value, &entry)) {
-            if (!is_string(doc, entry.key_begin, entry.key_end, *ret->missing))
+            if (!is_equal(doc, entry.key_begin, name))
                 continue;
             if (member.end) /* readers disagree about the value */
                 return al_error_set(err, AL_ERR_BAD_ARGS, "it has '%s' twice", *ret->missing);
@@ -226,15 +215,11 @@ static int find(const struct doc *doc, al_settings_path path, struct found *ret,
 static bool find_item(const struct doc *doc, const struct entry *array, const json_t *item,
                       struct entry *ret)
 {
-    bool found = false;
-
     *ret = (struct entry){ .end = 0 };
-    while (!found && next_entry(doc, array, ret)) {
-        al_auto(al_json_decrefp) json_t *value = value_of(doc, ret->begin, ret->end);
-
-        found = json_equal(value, item);
-    }
-    return found;
+    while (next_entry(doc, array, ret))
+        if (is_equal(doc, ret->begin, item))
+            return true;
+    return false;
 }
 
 /* Behind the comma after a value; 0: there is none. */
@@ -415,7 +400,6 @@ int al_settings_json_put(struct al_str *text, al_settings_path path, const json_
                          struct al_error *err)
 {
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
-    al_auto(al_json_decrefp) json_t *now = NULL;
     al_auto(al_json_decrefp) json_t *wrapped = NULL;
     struct found found;
     int r;
@@ -430,8 +414,7 @@ int al_settings_json_put(struct al_str *text, al_settings_path path, const json_
         insert(&doc, text, &found.value, *found.missing, wrapped);
         return 0;
     }
-    now = value_of(&doc, found.value.begin, found.value.end);
-    if (!json_equal(now, value)) {
+    if (!is_equal(&doc, found.value.begin, value)) {
         const struct entry top = top_of(&doc);
         al_auto(al_freep) char *unit = unit_of(&doc, &top);
         al_auto(al_freep) char *indent = indent_of(&doc, found.value.key_begin);
@@ -471,7 +454,7 @@ json_t *al_settings_json_get(const struct al_str *text, al_settings_path path)
 
     return look(&doc, path, &found, NULL) < 0 || *found.missing
                ? NULL
-               : value_of(&doc, found.value.begin, found.value.end);
+               : value_at(&doc, found.value.begin, &found.value.end);
 }
 
 int al_settings_json_remove(struct al_str *text, al_settings_path path, const json_t *item,

@@ -29,20 +29,16 @@
 #include "guard/text.h"
 #include "tools/commands/commands.h"
 
-/* What is wanted of a file. */
-struct wish {
+/* The change of a file. */
+struct plan {
+    /* What is wanted, borrowed. */
     const struct al_client *client;
-    const char *path;                       /* the file, absolute */
-    const char *state_dir;                  /* where records are */
     const json_t *entry;                    /* airlock's entry; NULL: it is in another file */
     const struct al_strv *denied, *allowed; /* rules of the client; NULL: in another file */
     const char *hook;                       /* the command of hooks; NULL: none here */
     const char *path_list;                  /* the PATH of the client's shell; NULL: none here */
     bool removes;
-};
 
-/* The change of a file. */
-struct plan {
     struct al_settings_file file;
     struct al_str base; /* the text without what an earlier installation changed */
     struct al_str text; /* the text that it gets */
@@ -52,7 +48,7 @@ struct plan {
      * added to lists of rules: { LIST: [RULE, ...], ... }.  Empty: there is none. */
     json_t *record;
     char *record_path;
-    bool removes, removes_file, changes;
+    bool removes_file, changes;
 };
 
 #define PLAN_INIT                                                                                  \
@@ -358,11 +354,11 @@ static json_t *make_group(const struct al_client *client, const struct al_client
                      waits ? al_json_int(client->hooks->timeout) : NULL);
 }
 
-static int change_hooks(const struct wish *wish, bool removes, struct al_str *text,
+static int change_hooks(const struct plan *plan, bool removes, struct al_str *text,
                         struct al_error *err)
 {
     static const char *const path[] = { "hooks", NULL };
-    const struct al_client *client = wish->client;
+    const struct al_client *client = plan->client;
     al_auto(al_json_decrefp) json_t *wanted = al_json_object();
     al_auto(al_json_decrefp) json_t *there = al_settings_json_get(text, path);
     const struct al_client_event *at = client->hooks->events;
@@ -371,7 +367,7 @@ static int change_hooks(const struct wish *wish, bool removes, struct al_str *te
     int r = 0;
 
     for (; at->name && !removes; at++)
-        al_json_set(wanted, at->name, make_group(client, at, wish->hook));
+        al_json_set(wanted, at->name, make_group(client, at, plan->hook));
     json_object_foreach(there, name, value) r =
         r == 0 ? replace_hooks(client, name, json_object_get(wanted, name), text, err) : r;
     json_object_foreach(wanted, name, value)
@@ -397,10 +393,10 @@ static void add_others(const char *list, const char *dir, struct al_str *out)
 
 /* Put airlock's directory before a PATH of the user's own, or else before that of this shell: the
  * client takes a list, and nothing to add to one.  Or take it out, with a list that was made. */
-static int change_path(const struct wish *wish, bool removes, json_t *record, struct al_str *text,
+static int change_path(const struct plan *plan, bool removes, struct al_str *text,
                        struct al_error *err)
 {
-    const char *table = wish->client->hooks->env_table, *dir = wish->path_list;
+    const char *table = plan->client->hooks->env_table, *dir = plan->path_list;
     al_auto(al_json_decrefp) json_t *entry = al_settings_toml_get(text, table);
     const char *now = al_json_get_string(entry, "PATH"), *list = al_environment_get("PATH");
     al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
@@ -412,49 +408,48 @@ static int change_path(const struct wish *wish, bool removes, json_t *record, st
     add_others(now ? now : list ? list : "/usr/bin:/bin", dir, &path);
     if (!entry)
         entry = al_json_object();
-    if (removes && is_set(record, "made_path") && strcmp(now, path.buf) != 0)
+    if (removes && is_set(plan->record, "made_path") && strcmp(now, path.buf) != 0)
         (void)json_object_del(entry, "PATH");
     else
         al_json_set(entry, "PATH", al_json_string(path.buf));
-    al_json_set(record, "made_path", al_json_bool(!removes && !now));
+    al_json_set(plan->record, "made_path", al_json_bool(!removes && !now));
     return json_object_size(entry) ? al_settings_toml_put(text, table, entry, err)
                                    : al_settings_toml_remove(text, table, err);
 }
 
 /* Take away what installations have added to a text that was edited since. */
-static int remove_all(const struct wish *wish, json_t *record, struct al_str *text,
-                      struct al_error *err)
+static int remove_all(const struct plan *plan, struct al_str *text, struct al_error *err)
 {
-    const struct al_client *client = wish->client;
+    const struct al_client *client = plan->client;
     int r = 0;
 
-    if (wish->entry)
+    if (plan->entry)
         r = client->is_toml ? al_settings_toml_remove(text, AL_CLIENT_TABLE, err)
                             : al_settings_json_remove(text, client->path, NULL, err);
-    if (r == 0 && wish->path_list)
-        r = change_path(wish, true, record, text, err);
-    if (r == 0 && wish->hook)
-        r = change_hooks(wish, true, text, err);
-    return r == 0 ? remove_rules(record, text, err) : r;
+    if (r == 0 && plan->path_list)
+        r = change_path(plan, true, text, err);
+    if (r == 0 && plan->hook)
+        r = change_hooks(plan, true, text, err);
+    return r == 0 ? remove_rules(plan->record, text, err) : r;
 }
 
-static int add_all(const struct wish *wish, struct plan *plan, struct al_error *err)
+static int add_all(struct plan *plan, struct al_error *err)
 {
-    const struct al_client *client = wish->client;
+    const struct al_client *client = plan->client;
     int r = 0;
 
     forget_rules(plan);
-    if (wish->entry)
-        r = client->is_toml ? al_settings_toml_put(&plan->text, AL_CLIENT_TABLE, wish->entry, err)
-                            : al_settings_json_put(&plan->text, client->path, wish->entry, err);
-    if (r == 0 && wish->path_list)
-        r = change_path(wish, false, plan->record, &plan->text, err);
-    if (r == 0 && wish->hook)
-        r = change_hooks(wish, false, &plan->text, err);
-    if (r < 0 || !wish->denied)
+    if (plan->entry)
+        r = client->is_toml ? al_settings_toml_put(&plan->text, AL_CLIENT_TABLE, plan->entry, err)
+                            : al_settings_json_put(&plan->text, client->path, plan->entry, err);
+    if (r == 0 && plan->path_list)
+        r = change_path(plan, false, &plan->text, err);
+    if (r == 0 && plan->hook)
+        r = change_hooks(plan, false, &plan->text, err);
+    if (r < 0 || !plan->denied)
         return r;
-    r = add_rules("deny", wish->denied, plan, err);
-    return r == 0 ? add_rules("allow", wish->allowed, plan, err) : r;
+    r = add_rules("deny", plan->denied, plan, err);
+    return r == 0 ? add_rules("allow", plan->allowed, plan, err) : r;
 }
 
 static bool has_nothing(const json_t *value)
@@ -479,46 +474,43 @@ static bool is_hollow(const struct al_str *text)
 }
 
 /* The base is what the user has without airlock. */
-static int change(const struct wish *wish, struct plan *plan, struct al_error *err)
+static int change(struct plan *plan, struct al_error *err)
 {
-    json_t *record = plan->record;
-    const bool is_back = take_back(record, &plan->base);
+    const bool is_back = take_back(plan->record, &plan->base);
     int r = 0;
 
     if (is_back)
-        r = wish->removes && wish->hook ? change_hooks(wish, true, &plan->base, err) : 0;
-    else if (json_object_get(record, "after") || wish->removes)
-        r = remove_all(wish, record, &plan->base, err);
+        r = plan->removes && plan->hook ? change_hooks(plan, true, &plan->base, err) : 0;
+    else if (json_object_get(plan->record, "after") || plan->removes)
+        r = remove_all(plan, &plan->base, err);
     if (r < 0)
         return r;
-    if (is_back || wish->removes)
+    if (is_back || plan->removes)
         al_settings_replace(&plan->text, 0, plan->text.len, plan->base.buf);
-    plan->removes_file = wish->removes && is_set(record, "made_file") && is_hollow(&plan->text);
-    return wish->removes ? 0 : add_all(wish, plan, err);
+    plan->removes_file =
+        plan->removes && is_set(plan->record, "made_file") && is_hollow(&plan->text);
+    return plan->removes ? 0 : add_all(plan, err);
 }
 
 /* Read the file, and make the change in memory.  0; or AL_ERR_EXECUTION, naming the file. */
-static int make_plan(const struct wish *wish, struct plan *ret, struct al_error *err)
+static int make_plan(struct plan *plan, const char *dir, const char *name, const char *state_dir,
+                     struct al_error *err)
 {
-    al_auto(plan_clear) struct plan plan = PLAN_INIT;
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = al_settings_file_read(wish->path, &plan.file, err);
+    int r = al_settings_file_read(path, &plan->file, err);
 
     if (r < 0)
         return r;
-    plan.removes = wish->removes;
-    plan.record_path = path_of(wish->state_dir, plan.file.real_path);
-    plan.record = read_record(plan.record_path);
-    al_str_add(&plan.base, plan.file.text.buf, plan.file.text.len);
-    al_str_add(&plan.text, plan.file.text.buf, plan.file.text.len);
-    r = change(wish, &plan, &why);
+    plan->record_path = path_of(state_dir, plan->file.real_path);
+    plan->record = read_record(plan->record_path);
+    al_str_add(&plan->base, plan->file.text.buf, plan->file.text.len);
+    al_str_add(&plan->text, plan->file.text.buf, plan->file.text.len);
+    r = change(plan, &why);
     if (r < 0)
-        return al_error_set(err, AL_ERR_EXECUTION, "'%s' was left alone: %s", wish->path,
-                            why.message);
-    plan.changes = plan.removes_file || plan.file.text.len != plan.text.len ||
-                   memcmp(plan.file.text.buf, plan.text.buf, plan.text.len) != 0;
-    *ret = plan;
-    plan = PLAN_INIT;
+        return al_error_set(err, AL_ERR_EXECUTION, "'%s' was left alone: %s", path, why.message);
+    plan->changes = plan->removes_file || plan->file.text.len != plan->text.len ||
+                    memcmp(plan->file.text.buf, plan->text.buf, plan->text.len) != 0;
     return 0;
 }
 
@@ -690,34 +682,30 @@ static int make_plans(struct install *install, struct plan plans[2], struct al_e
     const struct al_client *client = install->client;
     const bool user = install->user || !client->project_file;
     const char *dir = user ? install->setup.home : install->setup.roots.items[0].path;
+    const char *state_dir = install->setup.state_dir;
     const char *file = user ? client->user_file : client->project_file;
     const char *second = client->hooks ? client->hooks->file : NULL;
     const bool hooks = client->hooks && (install->shell || install->removes);
     const struct al_strv none = AL_STRV_INIT;
     const bool is_same_file = second && !strcmp(file, second);
     al_auto(al_json_decrefp) json_t *entry = make_entry(client, &install->command);
-    al_auto(al_freep) char *path = al_fs_join(dir, file);
-    al_auto(al_freep) char *other = second ? al_fs_join(dir, second) : NULL;
-    struct wish wish = { .client = client,
-                         .path = path,
-                         .state_dir = install->setup.state_dir,
-                         .entry = entry,
-                         .hook = hooks && is_same_file ? install->hook : NULL,
-                         .path_list = hooks && client->hooks->env_table ? install->shim : NULL,
-                         .removes = install->removes };
-    int r = make_plan(&wish, &plans[0], err);
+    int r;
 
-    if (r < 0 || !other || is_same_file || (!install->with_rules && !hooks))
-        return r;
-    wish.path = other;
-    wish.entry = NULL;
-    wish.path_list = NULL;
-    wish.hook = hooks ? install->hook : NULL;
-    if (client->hooks->has_rules) {
-        wish.denied = &install->denied;
-        wish.allowed = install->with_rules || install->removes ? &install->allowed : &none;
+    for (size_t i = 0; i < 2; i++) {
+        plans[i].client = client;
+        plans[i].removes = install->removes;
+        plans[i].hook = hooks && (i || is_same_file) ? install->hook : NULL;
     }
-    return make_plan(&wish, &plans[1], err);
+    plans[0].entry = entry;
+    plans[0].path_list = hooks && client->hooks->env_table ? install->shim : NULL;
+    r = make_plan(&plans[0], dir, file, state_dir, err);
+    if (r < 0 || !second || is_same_file || (!install->with_rules && !hooks))
+        return r;
+    if (client->hooks->has_rules) {
+        plans[1].denied = &install->denied;
+        plans[1].allowed = install->with_rules || install->removes ? &install->allowed : &none;
+    }
+    return make_plan(&plans[1], dir, second, state_dir, err);
 }
 
 /* Say whether git takes the files along.  Nothing where that is not known. */
@@ -833,6 +821,7 @@ static int carry_out(struct install *install, struct plan plans[2], struct al_er
     if (answer == 'r') {
         install->with_rules = true;
         plan_clear(&plans[0]);
+        plan_clear(&plans[1]);
         r = make_plans(install, plans, err);
         return r < 0 ? r : carry_out(install, plans, err);
     }
