@@ -380,6 +380,14 @@ class Reload(http_door.Case):
         self.configure('[[tools.approval.rule]]\ntool = "git_log"\ndecision = "deny"\n')
         self.assertIn("2 tokens are gone or have other rights", self.hang_up(server))
         self.assertEqual(http_server.Client(server, TWO).call("git_log").kind, "ApprovalDenied")
+        for name, *values in (("operation", "log", "diff"), ("tool", "git_log", "git_diff"),
+                              ("effect", "reads", "writes_refs"), ("branch", "a", "b"),
+                              ("path", "a", "b"), ("address", "a", "b"), ("message", "a", "b")):
+            for value in values:
+                with self.subTest(name=name, value=value):
+                    self.configure('[[tools.approval.rule]]\ndecision = "deny"\n'
+                                   f'{name} = "{value}"\n')
+                    self.assertIn("2 tokens are gone or have other rights", self.hang_up(server))
 
     def test_places(self):
         """hosts and origins are read again, without an end of any session"""

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/nearest.h"
 #include "base/str.h"
 #include "cli/config/config.h"
@@ -364,15 +365,40 @@ void al_keys_clear(enum al_key_place place, void *fields)
 
 /* --- The values as text --- */
 
+static void add_quoted(const char *text, struct al_str *out)
+{
+    al_json_quote(text, strlen(text), out);
+}
+
+void al_keys_describe(enum al_key_place place, const void *fields, struct al_str *out)
+{
+    const struct al_grant *grant = fields;
+
+    for (size_t i = 0; i < AL_COUNT(keys); i++) {
+        const struct al_strv *list = (const void *)((const char *)fields + keys[i].offset);
+        al_auto(al_str_clear) struct al_str value = AL_STR_INIT;
+
+        if (keys[i].place != place)
+            continue;
+        if (!is_list(keys[i].kind))
+            al_key_add_value(&keys[i], fields, &value);
+        for (size_t k = 0; is_list(keys[i].kind) && k < list->count; k++)
+            add_quoted(list->items[k], &value);
+        for (size_t k = 0; keys[i].kind == AL_KEY_DIRS && k < grant->ndirs; k++) {
+            al_str_addf(&value, "%d", grant->dirs[k].access);
+            add_quoted(grant->dirs[k].path, &value);
+        }
+        if (keys[i].given)
+            al_str_adds(out, *(const bool *)((const char *)fields + keys[i].given) ? "+" : "-");
+        add_quoted(value.buf, out);
+    }
+}
+
 static void add_servers(const struct al_mcp_servers *servers, struct al_str *out)
 {
     for (size_t i = 0; i < servers->count; i++) {
-        al_str_addf(out, "%s%s", servers->items[i].name, servers->items[i].limits_tools ? " " : "");
-        for (size_t k = 0; k < AL_COUNT(keys); k++)
-            if (keys[k].place == AL_KEY_OF_SERVER) {
-                al_str_addc(out, '\n');
-                al_key_add_value(&keys[k], &servers->items[i], out);
-            }
+        al_str_addf(out, "%s:", servers->items[i].name);
+        al_keys_describe(AL_KEY_OF_SERVER, &servers->items[i], out);
     }
 }
 

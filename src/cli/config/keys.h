@@ -90,6 +90,9 @@ void al_keys_clear(enum al_key_place place, void *fields);
 /** Append the value that a key has in the struct of its place. */
 void al_key_add_value(const struct al_key *key, const void *fields, struct al_str *out);
 
+/** Append the values of the keys of one place.  Other values have another text. */
+void al_keys_describe(enum al_key_place place, const void *fields, struct al_str *out);
+
 /**
  * Append the names of the keys whose values differ, in the order of the table.  Grants and rules
  * are left out: their parts have names of their own.

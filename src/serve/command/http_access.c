@@ -7,25 +7,18 @@
 #include <string.h>
 
 #include "base/lock.h"
+#include "cli/config/keys.h"
 #include "cli/config/tokens.h"
 #include "cli/environment.h"
 #include "cli/names.h"
 #include "guard/root.h"
 #include "serve/command/warn.h"
 
-/* What an account's session borrows, beside the configuration. */
-struct seat {
-    char *agent;
-    struct al_session session;
-};
-
-static void free_seat(void *payload)
+/* Release what the session of an account has for itself. */
+static void release(struct al_session *session)
 {
-    struct seat *seat = payload;
-
-    al_setup_clear_agent(&seat->session);
-    free(seat->agent);
-    free(seat);
+    al_setup_clear_agent(session);
+    free((char *)session->agent);
 }
 
 static const char *grant_name(const struct al_config *config, const struct al_token *token)
@@ -42,61 +35,29 @@ static char *choose_agent(const struct al_setup *setup, const struct al_config *
 
 /* --- The text of rights --- */
 
-/* With its length, so that no two lists have the same text. */
-static void add_text(const char *text, struct al_str *out)
-{
-    if (text)
-        al_str_addf(out, "%zu:%s,", strlen(text), text);
-    else
-        al_str_adds(out, "-,");
-}
-
-static void add_grant(const struct al_grant *grant, struct al_str *out)
-{
-    for (; grant; grant = grant->also) {
-        add_text(grant->name, out);
-        al_str_addf(out, "%d/%zu,%d/%zu,", grant->limits_tools, grant->tools.count,
-                    grant->limits_dirs, grant->ndirs);
-        for (size_t i = 0; i < grant->tools.count; i++)
-            add_text(grant->tools.items[i], out);
-        for (size_t i = 0; i < grant->ndirs; i++) {
-            add_text(grant->dirs[i].path, out);
-            al_str_addf(out, "%d,", grant->dirs[i].access);
-        }
-    }
-    al_str_addc(out, ';');
-}
-
-static void add_policy(const struct al_policy *policy, struct al_str *out)
-{
-    for (size_t i = 0; i < policy->count; i++) {
-        const struct al_rule *rule = &policy->rules[i];
-        const char *const texts[] = { rule->tool,   rule->operation, rule->effect,
-                                      rule->branch, rule->path,      rule->message };
-
-        for (size_t k = 0; k < AL_COUNT(texts); k++)
-            add_text(texts[k], out);
-        al_str_addf(out, "%d/%u,", rule->decision, rule->line);
-    }
-    al_str_addf(out, "%zu;", policy->narrowing);
-}
-
 /* Choose the rights of a token, and describe them. */
 static int rights_describe(const struct al_setup *setup, struct al_config *config,
                            const struct al_token *token, struct al_str *ret_text,
                            struct al_error *err)
 {
     al_auto(al_freep) char *agent = choose_agent(setup, config, token);
+    const struct al_policy *policy = &config->approval.policy;
     const struct al_grant *grant = NULL;
     int r = al_setup_choose_grant(setup, config, grant_name(config, token), &grant, err);
 
     if (r < 0)
         return r;
-    add_text(agent, ret_text);
-    add_grant(grant, ret_text);
-    add_policy(&config->approval.policy, ret_text);
-    al_str_addf(ret_text, "%d,%" PRIu32 ",%" PRIu32, config->approval.mode, config->git.timeout_ms,
-                config->git.max_bytes);
+    al_str_addf(ret_text, "%s\n", agent ? agent : "");
+    for (; grant; grant = grant->also) {
+        al_str_addf(ret_text, "%s:", grant->name);
+        al_keys_describe(AL_KEY_OF_GRANT, grant, ret_text);
+    }
+    for (size_t i = 0; i < policy->count; i++) {
+        al_str_addf(ret_text, "\n%u:", policy->rules[i].line);
+        al_keys_describe(AL_KEY_OF_RULE, &policy->rules[i], ret_text);
+    }
+    al_str_addf(ret_text, "\n%zu,%d,%" PRIu32 ",%" PRIu32, policy->narrowing, config->approval.mode,
+                config->git.timeout_ms, config->git.max_bytes);
     return 0;
 }
 
@@ -128,40 +89,30 @@ struct al_http_access {
 
 /* --- The account --- */
 
-static int fill_seat(const struct al_setup *setup, struct al_config *config,
-                     const struct al_token *token, struct seat *seat, struct al_error *err)
-{
-    struct al_session *session = &seat->session;
-    int r;
-
-    *session = setup->session;
-    r = al_setup_choose_grant(setup, config, grant_name(config, token), &session->grant, err);
-    if (r < 0)
-        return r;
-    seat->agent = choose_agent(setup, config, token);
-    session->agent = seat->agent;
-    session->approvals = NULL;
-    session->mode = config->approval.mode;
-    session->policy = &config->approval.policy;
-    session->defaults.timeout_ms = config->git.timeout_ms;
-    session->defaults.max_bytes = config->git.max_bytes;
-    if (!al_setup_may_mount(setup, session->grant))
-        session->mounts = NULL;
-    return al_setup_agent(setup, session, err);
-}
-
 /* Make the account of a token. */
 static int make_account(const struct al_http_access *access, struct al_config *config,
                         const struct al_token *token, struct al_account **ret_account,
                         struct al_error *err)
 {
-    struct seat *seat = al_calloc(1, sizeof(*seat));
-    int r = fill_seat(access->setup, config, token, seat, err);
+    const struct al_setup *setup = access->setup;
+    struct al_session session = setup->session;
+    int r = al_setup_choose_grant(setup, config, grant_name(config, token), &session.grant, err);
 
     if (r < 0)
-        free_seat(seat);
+        return r;
+    session.agent = choose_agent(setup, config, token);
+    session.approvals = NULL;
+    session.mode = config->approval.mode;
+    session.policy = &config->approval.policy;
+    session.defaults.timeout_ms = config->git.timeout_ms;
+    session.defaults.max_bytes = config->git.max_bytes;
+    if (!al_setup_may_mount(setup, session.grant))
+        session.mounts = NULL;
+    r = al_setup_agent(setup, &session, err);
+    if (r < 0)
+        release(&session);
     else
-        *ret_account = al_account_new(access->endpoint, &seat->session, free_seat, seat);
+        *ret_account = al_account_new(access->endpoint, &session, release);
     return r;
 }
 
@@ -304,19 +255,14 @@ static bool uses_grant(const struct reading *reading, const char *name)
     return false;
 }
 
-/* What is no error, and yet is hardly meant.  The reading is no other thread's yet. */
-static void warn(const struct al_http_access *access, struct reading *reading)
+/* What is no error, and yet is hardly meant. */
+static void warn(const struct al_http_access *access, const struct reading *reading)
 {
-    struct al_grants *grants = &reading->config.grants;
+    const struct al_grants *grants = &reading->config.grants;
 
-    for (size_t i = 0; i < grants->count; i++) {
-        const char *name = grants->items[i].name;
-        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-        struct al_grant *grant = NULL;
-
-        if (uses_grant(reading, name) && al_grants_choose(grants, name, &grant, &err) == 0)
-            al_warn_of_grant(access->setup, grant);
-    }
+    for (size_t i = 0; i < grants->count; i++)
+        if (uses_grant(reading, grants->items[i].name))
+            al_warn_of_grant(access->setup, &grants->items[i]);
     al_warn_of_hosts(&reading->config);
 }
 

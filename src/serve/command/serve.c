@@ -33,16 +33,6 @@ static void tell_settings(const struct al_setup *setup)
         al_log_warn("approval mode allow: every call is run without asking");
 }
 
-static void warn_of_grant(struct al_setup *setup)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    const char *name = setup->config.serve.grant;
-    struct al_grant *grant = NULL;
-
-    if (name && al_grants_choose(&setup->config.grants, name, &grant, &err) == 0)
-        al_warn_of_grant(setup, grant);
-}
-
 static int serve(struct al_setup *setup)
 {
     struct al_auto_pulling *pulling;
@@ -54,8 +44,11 @@ static int serve(struct al_setup *setup)
     if (setup->session.journal)
         al_journal_sync_later(setup->session.journal);
     tell_settings(setup);
-    warn_of_grant(setup);
-    al_warn_of_token_file(&setup->config);
+    if (setup->config.serve.grant)
+        al_warn_of_grant(setup, setup->session.grant);
+    if (setup->config.serve.token_file)
+        al_log_warn("serve.token_file is for a server over HTTP, and there is no serve.http; this "
+                    "one speaks MCP on standard input and output, without tokens");
     setup->auto_pulls = true;
     pulling = al_auto_pull_begin(setup);
     if (isatty(STDIN_FILENO))

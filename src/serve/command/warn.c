@@ -87,13 +87,6 @@ void al_warn_of_grant(const struct al_setup *setup, const struct al_grant *grant
                     grant->name, names.buf, grant->name);
 }
 
-void al_warn_of_token_file(const struct al_config *config)
-{
-    if (config->serve.token_file && !config->serve.http.count)
-        al_log_warn("serve.token_file is for a server over HTTP, and there is no serve.http; this "
-                    "one speaks MCP on standard input and output, without tokens");
-}
-
 static bool is_wildcard(const char *place)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;

@@ -13,9 +13,6 @@
 /** Warn of a grant that covers none of the roots: each of its calls would be refused. */
 void al_warn_of_grant(const struct al_setup *setup, const struct al_grant *grant);
 
-/** Warn of a token file that no server over HTTP reads: standard input and output are served. */
-void al_warn_of_token_file(const struct al_config *config);
-
 /** Test whether clients reach the server by names that it does not accept. */
 bool al_serve_lacks_hosts(const struct al_config *config);
 

@@ -196,7 +196,7 @@ void al_account_unref(struct al_account *account)
         return;
     al_offer_clear(&account->offer);
     if (account->release)
-        account->release(account->payload);
+        account->release(&account->session);
     free(account);
 }
 
@@ -219,7 +219,7 @@ static void set_limits(struct al_account *account, const struct al_endpoint_opti
 }
 
 struct al_account *al_account_new(struct al_endpoint *endpoint, const struct al_session *session,
-                                  void (*release)(void *payload), void *payload)
+                                  void (*release)(struct al_session *session))
 {
     static atomic_uint_least64_t last;
     struct al_account *account = al_calloc(1, sizeof(*account));
@@ -228,7 +228,6 @@ struct al_account *al_account_new(struct al_endpoint *endpoint, const struct al_
     al_offer_init(&account->offer, &account->session, true);
     account->endpoint = endpoint;
     account->release = release;
-    account->payload = payload;
     account->number = atomic_fetch_add(&last, 1) + 1;
     set_limits(account, &endpoint->limits);
     atomic_init(&account->refs, 2); /* of the list, and the caller's */

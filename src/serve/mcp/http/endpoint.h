@@ -58,10 +58,10 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
  *
  * @param session  Copied.  What it points to lives until `release` is called.  `approvals` is not
  *                 looked at: every MCP session has its own.
- * @param release  Called after the last reference is gone; may be NULL.
+ * @param release  Called with the copy after the last reference is gone; may be NULL.
  */
 struct al_account *al_account_new(struct al_endpoint *endpoint, const struct al_session *session,
-                                  void (*release)(void *payload), void *payload);
+                                  void (*release)(struct al_session *session));
 
 /** Take another reference.  Returns `account`.  Threads: safe. */
 struct al_account *al_account_ref(struct al_account *account);

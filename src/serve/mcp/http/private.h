@@ -203,8 +203,7 @@ struct al_account {
     struct al_endpoint *endpoint;
     atomic_size_t refs;
     struct al_session session;
-    void (*release)(void *payload); /**< see al_account_new() */
-    void *payload;
+    void (*release)(struct al_session *session); /**< see al_account_new() */
     uint64_t number;
     struct al_offer offer;
     struct al_call_quota quota;

@@ -87,7 +87,7 @@ static void start(struct world *world)
     (void)pthread_cond_init(&world->changed, NULL);
     assert_int_equal(al_endpoint_new(&options, &world->endpoint, NULL), 0);
     for (size_t i = 0; i < COUNT(world->accounts); i++)
-        world->accounts[i] = al_account_new(world->endpoint, fake_session(), NULL, NULL);
+        world->accounts[i] = al_account_new(world->endpoint, fake_session(), NULL);
     assert_int_equal(al_http_address_parse("127.0.0.1:0", &local.address, NULL), 0);
     assert_int_equal(al_http_server_new(
                          &(struct al_http_options){
