@@ -87,8 +87,8 @@ static bool add_escaped(const char *word, struct al_str *out)
     return true;
 }
 
-/* Run echo; the words begin with the command.  Returns its exit code. */
-static int shell_echo(const struct al_strv *words, struct al_str *out)
+/* Run echo; the words begin with the command. */
+static void shell_echo(const struct al_strv *words, struct al_str *out)
 {
     bool newline = true, escapes = false;
     size_t at = 1;
@@ -104,11 +104,10 @@ static int shell_echo(const struct al_strv *words, struct al_str *out)
         if (!escapes)
             al_str_adds(out, words->items[i]);
         else if (!add_escaped(words->items[i], out))
-            return 0;
+            return;
     }
     if (newline)
         al_str_addc(out, '\n');
-    return 0;
 }
 
 /* Run pwd in the directory `dir`.  Returns its exit code. */
@@ -130,51 +129,6 @@ static int shell_pwd(const struct al_strv *words, const char *dir, struct al_str
     return 0;
 }
 
-/*
- * Run a plan in firejail: its words, quoted, as one line for a bash inside firejail.
- *
- * firejail is set-uid root, so it runs without no_new_privs, Landlock and seccomp; the confinement
- * is firejail's alone.  Redirects are checked and opened once here, but bash opens them again for
- * the command.
- */
-
-/* Open and close the files once.  bash truncates them again. */
-static int check_redirects(const struct al_shell_plan *plan, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
-        int fds[AL_SHELL_STREAMS] = { -1, -1, -1 };
-
-        r = al_shell_step_open(&plan->steps[i], fds, err);
-        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
-            al_close(fds[k]);
-    }
-    return r;
-}
-
-/* Replace the words of git commands by hardened ones.  git's hardened environment then applies to
- * every program of the line. */
-static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo,
-                      struct al_git_pipeline *git, struct al_error *err)
-{
-    for (size_t i = 0; i < plan->nsteps; i++) {
-        struct al_shell_step *step = &plan->steps[i];
-        int r;
-
-        if (step->kind != AL_SHELL_GIT || !repo)
-            continue;
-        al_git_pipeline_close(git);
-        r = al_git_pipeline_open(repo, &step->words, git, err);
-        if (r < 0)
-            return r;
-        al_strv_clear(&step->words);
-        step->words = git->argv;
-        git->argv = AL_STRV_INIT;
-    }
-    return 0;
-}
-
 /* A program's exit code as bash reports it: 128 + the number for a signal.  A program that was
  * stopped at the output limit counts as successful. */
 static int code_of(const struct al_proc_result *result)
@@ -182,80 +136,6 @@ static int code_of(const struct al_proc_result *result)
     if (result->stopped)
         return 0;
     return result->signal ? 128 + result->signal : result->exit_code;
-}
-
-/* Append the plan as a line for bash, every word quoted. */
-static void quote(const struct al_shell_plan *plan, struct al_str *out)
-{
-    static const char *const signs[][2] = { { " < " }, { " > ", " >> " }, { " 2> ", " 2>> " } };
-
-    for (size_t i = 0; i < plan->nsteps; i++) {
-        const struct al_shell_step *step = &plan->steps[i];
-
-        al_str_adds(out, i ? " | " : "");
-        for (size_t k = 0; k < step->words.count; k++) {
-            al_str_adds(out, k ? " " : "");
-            al_text_add_quoted(step->words.items[k], out);
-        }
-        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
-            if (step->files[k]) {
-                al_str_adds(out, signs[k][step->appends[k]]);
-                al_text_add_quoted(step->files[k], out);
-            }
-        al_str_adds(out, step->join ? " 2>&1" : "");
-    }
-}
-
-/* Like al_shell_run(), but fills in an initialised outcome. */
-static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
-                              const struct al_repo *repo, struct al_run_limits *budget,
-                              struct al_shell_outcome *outcome, struct al_error *err)
-{
-    const struct al_root *root = &shell->options.roots->items[0];
-    al_auto(al_git_pipeline_close) struct al_git_pipeline git = AL_GIT_PIPELINE_INIT;
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    al_auto(al_freep) char *whitelist = al_asprintf("--whitelist=%s", root->path);
-    const char *argv[] = { "firejail",
-                           "--quiet", /* firejail's messages would be mixed with the output */
-                           "--noprofile",
-                           "--private-tmp",
-                           "--private-dev",
-                           "--noroot",
-                           "--net=none",
-                           whitelist,
-                           "--",
-                           "bash",
-                           "-c",
-                           NULL,
-                           NULL };
-    struct al_proc_result result;
-    int r = check_redirects(plan, err);
-
-    if (r == 0)
-        r = harden_git(plan, repo, &git, err);
-    if (r < 0)
-        return r;
-    quote(plan, &line);
-    argv[AL_COUNT(argv) - 2] = line.buf;
-    r = al_proc_run_pipeline(
-        &(struct al_proc_spec){
-            .program = shell->firejail,
-            .argv = argv,
-            .envp =
-                (const char *const *)(git.child.env.count ? git.child.env.items : shell->env.items),
-            .cwd_fd = root->fd,
-            .out = al_git_text_sink(&outcome->out),
-            .err = al_git_text_sink(&outcome->err),
-            .sandbox = &(struct al_confinement){ .keep_setuid = true },
-            .cancel = budget->cancel,
-            .timeout_ms = budget->left_ms,
-        },
-        1, &result, err);
-    if (r < 0)
-        return r;
-    outcome->exit_code = code_of(&result);
-    outcome->stopped = result.stopped;
-    return 0;
 }
 
 _Static_assert(AL_SHELL_STAGES_MAX == AL_PIPELINE_MAX, "every plan fits into one pipeline");
@@ -288,6 +168,7 @@ struct run {
     struct al_confinement sandboxes[AL_SHELL_STAGES_MAX];
     size_t nspecs;
     struct al_shell_outcome *outcome;
+    struct al_strv firejail; /* its words */
 };
 
 void al_shell_outcome_clear(struct al_shell_outcome *outcome)
@@ -337,6 +218,19 @@ static int deliver_output(const struct run *run, struct stage *stage, struct al_
 }
 
 /* --- Programs --- */
+
+static struct stage *add_stage(struct run *run, const struct al_shell_step *step)
+{
+    struct stage *stage = &run->stages[run->count++];
+
+    *stage = (struct stage){ .step = step,
+                             .out = AL_STR_INIT,
+                             .err = AL_STR_INIT,
+                             .fds = { -1, -1, -1 },
+                             .closed_pipe_fd = -1,
+                             .git = AL_GIT_PIPELINE_INIT };
+    return stage;
+}
 
 static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
 {
@@ -403,26 +297,21 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
     return 0;
 }
 
-static void run_builtin(const struct run *run, struct stage *stage)
-{
-    const struct al_strv *words = &stage->step->words;
-    const char *dir = run->shell->options.roots->items[0].path;
-    int code = stage->step->kind == AL_SHELL_ECHO ? shell_echo(words, &stage->out)
-                                                  : shell_pwd(words, dir, &stage->out, &stage->err);
-
-    set_builtin(stage, code);
-}
-
 static int prepare(struct run *run, struct stage *stage, struct al_error *err)
 {
+    const struct al_strv *words = &stage->step->words;
     int r = al_shell_step_open(stage->step, stage->fds, err);
 
     if (r < 0)
         return r;
     switch (stage->step->kind) {
     case AL_SHELL_ECHO:
+        shell_echo(words, &stage->out);
+        set_builtin(stage, 0);
+        break;
     case AL_SHELL_PWD:
-        run_builtin(run, stage);
+        set_builtin(stage, shell_pwd(words, run->shell->options.roots->items[0].path, &stage->out,
+                                     &stage->err));
         break;
     case AL_SHELL_GIT:
         r = add_git(run, stage, err);
@@ -433,9 +322,7 @@ static int prepare(struct run *run, struct stage *stage, struct al_error *err)
         r = add_program(run, stage, err);
         break;
     }
-    if (r == 0 && stage->builtin)
-        r = deliver_output(run, stage, err);
-    return r;
+    return r == 0 && stage->builtin ? deliver_output(run, stage, err) : r;
 }
 
 /* Make a pipe without a reader.  A program that writes to it ends by SIGPIPE, as in bash. */
@@ -479,8 +366,8 @@ static void connect_input(struct run *run, size_t i)
         spec->in_fd = stage->fds[STDIN_FILENO];
     } else if (before && (before->builtin || before->fds[STDOUT_FILENO] >= 0)) {
         /* A redirected stage gives no input. */
-        spec->input = before->builtin ? before->out.buf : "";
-        spec->input_len = before->builtin ? before->out.len : 0;
+        spec->input = before->out.buf;
+        spec->input_len = before->out.len;
     }
 }
 
@@ -496,6 +383,102 @@ static int connect_stages(struct run *run, struct al_error *err)
         if (r < 0)
             return r;
     }
+    return 0;
+}
+
+/* --- firejail --- */
+
+/*
+ * In firejail the words of a plan, quoted, are one line for a bash.
+ *
+ * firejail is set-uid root, so it runs without no_new_privs, Landlock and seccomp; the confinement
+ * is firejail's alone.  Redirects are checked and opened once here, but bash opens them again for
+ * the command.
+ */
+
+/* Open and close the files once.  bash truncates them again. */
+static int check_redirects(const struct al_shell_plan *plan, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
+        int fds[AL_SHELL_STREAMS] = { -1, -1, -1 };
+
+        r = al_shell_step_open(&plan->steps[i], fds, err);
+        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
+            al_close(fds[k]);
+    }
+    return r;
+}
+
+/* Replace the words of git commands by hardened ones.  git's hardened environment then applies to
+ * every program of the line. */
+static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo,
+                      struct al_git_pipeline *git, struct al_error *err)
+{
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        struct al_shell_step *step = &plan->steps[i];
+        int r;
+
+        if (step->kind != AL_SHELL_GIT || !repo)
+            continue;
+        al_git_pipeline_close(git);
+        r = al_git_pipeline_open(repo, &step->words, git, err);
+        if (r < 0)
+            return r;
+        al_strv_clear(&step->words);
+        step->words = git->argv;
+        git->argv = AL_STRV_INIT;
+    }
+    return 0;
+}
+
+/* Append the plan as a line for bash, every word quoted. */
+static void quote(const struct al_shell_plan *plan, struct al_str *out)
+{
+    static const char *const signs[][2] = { { " < " }, { " > ", " >> " }, { " 2> ", " 2>> " } };
+
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        const struct al_shell_step *step = &plan->steps[i];
+
+        al_str_adds(out, i ? " | " : "");
+        for (size_t k = 0; k < step->words.count; k++) {
+            al_str_adds(out, k ? " " : "");
+            al_text_add_quoted(step->words.items[k], out);
+        }
+        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
+            if (step->files[k]) {
+                al_str_adds(out, signs[k][step->appends[k]]);
+                al_text_add_quoted(step->files[k], out);
+            }
+        al_str_adds(out, step->join ? " 2>&1" : "");
+    }
+}
+
+static int add_firejail(struct run *run, struct al_shell_plan *plan, struct al_error *err)
+{
+    struct stage *stage = add_stage(run, &plan->steps[0]);
+    struct al_proc_spec *spec = add_spec(run, stage);
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    int r = check_redirects(plan, err);
+
+    if (r == 0)
+        r = harden_git(plan, run->repo, &stage->git, err);
+    if (r < 0)
+        return r;
+    quote(plan, &line);
+    /* firejail's messages would be mixed with the output. */
+    al_strv_adds(&run->firejail, "firejail", "--quiet", "--noprofile", "--private-tmp",
+                 "--private-dev", "--noroot", "--net=none", NULL);
+    al_strv_addf(&run->firejail, "--whitelist=%s", run->shell->options.roots->items[0].path);
+    al_strv_adds(&run->firejail, "--", "bash", "-c", line.buf, NULL);
+    spec->program = run->shell->firejail;
+    spec->argv = (const char *const *)run->firejail.items;
+    spec->envp = (const char *const *)(stage->git.child.env.count ? stage->git.child.env.items
+                                                                  : run->shell->env.items);
+    spec->out = al_git_text_sink(&run->outcome->out);
+    spec->err_to_out = false; /* the line says it */
+    run->sandboxes[stage->spec] = (struct al_confinement){ .keep_setuid = true };
     return 0;
 }
 
@@ -517,24 +500,13 @@ static int start(struct run *run, struct al_error *err)
     return 0;
 }
 
-static int run_stages(struct run *run, const struct al_shell_plan *plan, struct al_error *err)
+static int add_stages(struct run *run, const struct al_shell_plan *plan, struct al_error *err)
 {
     int r = 0;
 
-    for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
-        struct stage *stage = &run->stages[run->count++];
-
-        *stage = (struct stage){ .step = &plan->steps[i],
-                                 .out = AL_STR_INIT,
-                                 .err = AL_STR_INIT,
-                                 .fds = { -1, -1, -1 },
-                                 .closed_pipe_fd = -1,
-                                 .git = AL_GIT_PIPELINE_INIT };
-        r = prepare(run, stage, err);
-    }
-    if (r == 0)
-        r = connect_stages(run, err);
-    return r < 0 ? r : start(run, err);
+    for (size_t i = 0; i < plan->nsteps && r == 0; i++)
+        r = prepare(run, add_stage(run, &plan->steps[i]), err);
+    return r < 0 ? r : connect_stages(run, err);
 }
 
 /* --- The reason for a failure, where the program's own message does not tell --- */
@@ -592,12 +564,14 @@ int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struc
                                         .err = AL_TEXT_INIT(ERRORS_MAX_BYTES),
                                         .exit_code = -1 };
     struct run run = { .shell = shell, .repo = repo, .budget = budget, .outcome = &outcome };
-    int r = shell->isolation == AL_ISOLATION_FIREJAIL
-                ? shell_run_firejail(shell, plan, repo, budget, &outcome, err)
-                : run_stages(&run, plan, err);
+    int r = shell->isolation == AL_ISOLATION_FIREJAIL ? add_firejail(&run, plan, err)
+                                                      : add_stages(&run, plan, err);
 
+    if (r == 0)
+        r = start(&run, err);
     for (size_t i = 0; i < run.count; i++)
         stage_clear(&run.stages[i]);
+    al_strv_clear(&run.firejail);
     al_text_end(&outcome.out);
     al_text_end(&outcome.err);
     add_refused(shell, plan, &outcome.err);
