@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_checkout: switch to a branch or a commit, or put files back; with git's words, and with
- * structured results.  And what git_switch shares with it. */
+ * structured results.  And git_switch: change to a branch, make one, or look at a commit. */
 #include "tools/private.h"
 
 #include "base/utf8.h"
@@ -22,6 +22,10 @@
 /* The remote-tracking branches that git may create a branch from. */
 #define RESOLVED_GUESS "remote branches"
 
+/* Of git_switch: the remote-tracking branch that a branch is made from, since its name was given.
+ */
+#define FOLLOWED "followed"
+
 static const char heads[] = "refs/heads/";
 
 int al_resolve_commit(struct al_call *call, const char *rev, struct al_error *err)
@@ -34,7 +38,8 @@ int al_resolve_commit(struct al_call *call, const char *rev, struct al_error *er
     return r;
 }
 
-int al_resolve_checkout(struct al_call *call, const char *word, struct al_error *err)
+/* Add the branch or the commit that git would switch to, as resolved. */
+static int resolve_word(struct al_call *call, const char *word, struct al_error *err)
 {
     al_auto(al_checkout_target_clear) struct al_checkout_target target = { .branch = NULL };
     int r = al_git_resolve_checkout(al_call_repo(call), word, &target, err);
@@ -50,8 +55,10 @@ int al_resolve_checkout(struct al_call *call, const char *word, struct al_error 
     return 0;
 }
 
-void al_resolved_checkout(const struct al_call *call, const char *word,
-                          struct al_checkout_options *options)
+/* Set the target of a switch from what was resolved: a branch by name, a commit by id.  If nothing
+ * was resolved, git gets the word itself, to guess a remote branch or to report the error. */
+static void set_target(const struct al_call *call, const char *word,
+                       struct al_checkout_options *options)
 {
     const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
@@ -65,7 +72,9 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
         options->branch = word;
 }
 
-size_t al_switch_guesses(const struct al_call *call, struct al_str *out)
+/* Append the remote-tracking branches that git may make the branch from: "origin/x, other/x". Gives
+ * their number. */
+static size_t add_guesses(const struct al_call *call, struct al_str *out)
 {
     const char *guess = al_call_resolved(call, RESOLVED_GUESS);
     size_t count = 0;
@@ -93,7 +102,8 @@ static char *switched_commit(const struct al_call *call)
     return end && !end[1] ? al_strndup(oid + 1, (size_t)(end - oid - 1)) : NULL;
 }
 
-int al_switch_check_filters(struct al_call *call, struct al_error *err)
+/* Fail if a switch to what was resolved would write content through a configured filter driver. */
+static int check_filters(struct al_call *call, struct al_error *err)
 {
     al_auto(al_freep) char *commit = switched_commit(call);
 
@@ -102,8 +112,9 @@ int al_switch_check_filters(struct al_call *call, struct al_error *err)
     return al_git_check_filters_between(al_call_repo(call), "HEAD", commit, err);
 }
 
-int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
-                            struct al_error *err)
+/* List the files of a switch to what was resolved. */
+static int changed_by_switch(struct al_call *call, bool *ret_known, struct al_strv *out,
+                             struct al_error *err)
 {
     al_auto(al_freep) char *commit = switched_commit(call);
 
@@ -111,7 +122,9 @@ int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_str
     return commit ? al_git_switched_files(al_call_repo(call), commit, ret_known, out, err) : 0;
 }
 
-int al_switch_check(struct al_call *call, const char *word, struct al_error *err)
+/* Fail if git would refuse to switch, since the word names nothing, or a branch that another
+ * working tree has checked out.  After a branch or a commit was resolved. */
+static int check_target(struct al_call *call, const char *word, struct al_error *err)
 {
     const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
     const char *guess = al_call_resolved(call, RESOLVED_GUESS);
@@ -156,9 +169,10 @@ static void note_operation(const struct al_call *call, enum al_operation_state b
     al_result_note(result, line.buf);
 }
 
-/* git's warning lists the commits that no branch or tag contains, HEAD's first; its advice names
- * commands that the caller does not have. */
-char *al_switch_left_commit(const struct al_git_output *output)
+/* The commit that HEAD was at, "1a2b3c4 subject", if a switch left it on no branch and no tag; else
+ * NULL.  git's warning lists the commits that no branch or tag contains, HEAD's first; its advice
+ * names commands that the caller does not have.  Caller frees. */
+static char *left_commit(const struct al_git_output *output)
 {
     const char *warning = strstr(output->err.out.buf, "Warning: you are leaving ");
     const char *commit = warning ? strstr(warning, "\n  ") : NULL;
@@ -176,8 +190,9 @@ struct checkout_args {
     const char *target;
     bool create, force;
     struct al_strv paths;
-    /* Of the toolset git. */
-    const char *branch, *create_branch, *commit;
+    const char *create_branch, *commit; /* of the toolset git */
+    const char *branch;                 /* of git and everyday */
+    const char *from, *rev;             /* of everyday */
     struct al_opt_int timeout_ms;
     const char *working_dir;
 };
@@ -193,7 +208,8 @@ static bool has_branch(const struct al_repo *repo, const char *name)
 
 /* The request, in whatever dialect it came: a new branch, files, or where to switch to. */
 struct request {
-    const char *create;          /* the branch to make at HEAD; else NULL */
+    const char *create;          /* the branch to make; else NULL */
+    const char *from;            /* where it begins; NULL: at HEAD */
     const struct al_strv *paths; /* the files to put back; else NULL */
     const char *target;          /* where to switch to, or where the files come from; NULL: the
                                     index */
@@ -206,6 +222,11 @@ static struct request request_of(const struct al_call *call, const void *p)
     const struct checkout_args *args = p;
     struct request request = { .create = args->create_branch, .force = args->force };
 
+    if (al_call_tool(call)->is_everyday)
+        return (struct request){ .create = args->create ? args->branch : NULL,
+                                 .from = args->from,
+                                 .target = args->rev ? args->rev : args->branch,
+                                 .detaches = args->rev };
     if (!request.create) {
         request.target = args->target ? args->target : args->branch ? args->branch : args->commit;
         request.detaches = args->commit && request.target == args->commit;
@@ -232,7 +253,7 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     if (request.create || is_from_index(&request))
         return 0;
     if (!request.paths && !request.detaches)
-        return al_resolve_checkout(call, request.target, err);
+        return resolve_word(call, request.target, err);
     r = al_git_find_object(al_call_repo(call), request.target, request.paths ? "tree" : "commit",
                            &oid, err);
     if (r == 0 && oid)
@@ -251,12 +272,18 @@ static const char *resolved_target(const struct al_call *call, const struct requ
 static struct al_checkout_options options_of(const struct al_call *call,
                                              const struct request *request)
 {
-    struct al_checkout_options options = { .create = request->create, .force = request->force };
+    const char *followed = al_call_resolved(call, FOLLOWED);
+    struct al_checkout_options options = { .create = request->create,
+                                           .from = request->from,
+                                           .force = request->force };
 
-    if (request->detaches)
+    if (followed) {
+        options.create = al_call_resolved(call, AL_RESOLVED_BRANCH) + strlen(heads);
+        options.from = followed;
+    } else if (request->detaches)
         options.commit = resolved_target(call, request);
     else if (!request->create)
-        al_resolved_checkout(call, request->target, &options);
+        set_target(call, request->target, &options);
     return options;
 }
 
@@ -278,7 +305,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     int r;
 
     if (!request.paths) /* a new branch is made at HEAD */
-        return request.create ? 0 : al_switch_check_filters(call, err);
+        return request.create ? 0 : check_filters(call, err);
     if (is_from_index(&request)) {
         r = al_repo_pathspecs(repo, request.paths, &words, err);
         return r < 0 ? r : al_git_restore_check(repo, request.paths, err);
@@ -313,8 +340,8 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     struct al_repo *repo = al_call_repo(call);
 
     if (!request.force && !request.paths) {
-        *ret_known = true; /* a new branch is made at HEAD, so no file is written */
-        return request.create ? 0 : al_switch_changed_files(call, ret_known, out, err);
+        *ret_known = true; /* a new branch at HEAD writes no file */
+        return request.create && !request.from ? 0 : changed_by_switch(call, ret_known, out, err);
     }
     *ret_known = is_from_index(&request) ? !al_repo_index_facts(&repo->at).marks : commit != NULL;
     if (!*ret_known)
@@ -333,7 +360,7 @@ static int check_switch(struct al_call *call, const struct request *request, str
         return al_git_branch_create_check(al_call_repo(call), request->create, err);
     if (!request->force)
         r = al_git_check_no_conflicts(al_call_repo(call), err);
-    return r < 0 ? r : al_switch_check(call, request->target, err);
+    return r < 0 ? r : check_target(call, request->target, err);
 }
 
 /* Show the changes that are lost. */
@@ -540,7 +567,7 @@ static int switch_to(struct al_call *call, const struct request *request, const 
         return r;
     /* git also creates a branch from a remote branch of the name, if there is only one. */
     set_result(call, !existed && has_branch(repo, name), NULL, result);
-    left = al_switch_left_commit(&output);
+    left = left_commit(&output);
     if (left) {
         note = al_asprintf("HEAD was at %s, which is on no branch; git_checkout with target %.*s, "
                            "then git_branch with action create, keeps it",
@@ -588,4 +615,222 @@ const struct al_tool al_tool_workflow_checkout = {
     .summary = "[paths?Put {#paths} file(s) back from][!paths?[create?Create and switch to branch]"
                "[!create?Switch to]] '{target}'[force?, discarding local changes]",
     .output_schema = output_schema,
+};
+
+/* The toolset everyday: git_switch. */
+
+static const struct al_param switch_params[] = {
+    AL_STRING(struct checkout_args, branch, NULL, .flags = AL_PARAM_BRANCH),
+    AL_BOOL(struct checkout_args, create, NULL,
+            .bad_message = "branch is the name, and create says whether to make it: branch=NAME "
+                           "create=true."),
+    AL_STRING(struct checkout_args, from, "Where create begins; default HEAD.",
+              .flags = AL_PARAM_NAME, .check = al_arg_check_revision),
+    AL_STRING(struct checkout_args, rev, "Commit to look at, on no branch.", .flags = AL_PARAM_NAME,
+              .check = al_arg_check_revision),
+    AL_WORKING_DIR_ROW(struct checkout_args),
+};
+
+static int switch_check(void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    if (args->create && args->branch && args->rev)
+        return al_failure_bad_args(err, "from is where create begins a new branch.",
+                                   "rev looks at a commit without a branch, and create makes one");
+    if (!args->branch == !args->rev)
+        return al_failure_bad_args(err, "rev looks at a commit without a branch.",
+                                   "Give either branch or rev");
+    if (args->create && !args->branch)
+        return al_failure_bad_args(err, "git_switch with branch and create makes one.",
+                                   "create makes a branch, which rev is not");
+    if (args->from && !args->create)
+        return al_failure_bad_args(err, "from is where create begins a new branch.",
+                                   "from is given without create");
+    if (args->create)
+        return al_arg_check_branch("branch", args->branch, err);
+    return args->branch ? al_arg_check_revision("branch", args->branch, err) : 0;
+}
+
+/* The name without the remote in front; NULL: it begins with none. */
+static const char *after_remote(const struct al_repo *repo, const char *word)
+{
+    al_auto(al_strv_clear) struct al_strv remotes = AL_STRV_INIT;
+
+    al_remote_names(repo, &remotes);
+    for (size_t i = 0; i < remotes.count; i++)
+        if (al_starts_with(word, remotes.items[i]) && word[strlen(remotes.items[i])] == '/')
+            return word + strlen(remotes.items[i]) + 1;
+    return NULL;
+}
+
+/* A branch by its name, by its full name, or by the remote-tracking branch that it follows, which
+ * it is made from if there is none. */
+static int resolve_branch(struct al_call *call, const char *word, struct al_error *err)
+{
+    const struct al_location *at = &al_call_repo(call)->at;
+    const char *name = after_remote(al_call_repo(call), word);
+    al_auto(al_freep) char *own = al_asprintf("%s%s", heads, word);
+    al_auto(al_freep) char *tracking = al_asprintf("refs/remotes/%s", word);
+    al_auto(al_freep) char *local = al_asprintf("%s%s", heads, name ? name : "");
+    al_auto(al_freep) char *oid = NULL;
+
+    if (al_starts_with(word, heads) && al_ref_exists(at, word) && !al_ref_exists(at, own))
+        return resolve_word(call, word + strlen(heads), err);
+    if (!name || al_ref_exists(at, own) || !al_ref_exists(at, tracking))
+        return resolve_word(call, word, err);
+    if (al_ref_exists(at, local))
+        return resolve_word(call, name, err);
+    oid = al_ref_oid(at, tracking);
+    al_call_resolve(call, AL_RESOLVED_BRANCH, local);
+    al_call_resolve(call, AL_RESOLVED_COMMIT, oid);
+    al_call_resolve(call, FOLLOWED, tracking);
+    return 0;
+}
+
+static int switch_resolve(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    if (args->rev)
+        return al_resolve_commit(call, args->rev, err);
+    if (!args->create)
+        return resolve_branch(call, args->branch, err);
+    return args->from ? al_resolve_commit(call, args->from, err) : 0;
+}
+
+/* Who names what is not there may want to make it, or to bring it; of several remotes git takes
+ * none.
+ */
+static int refuse_switch(struct al_call *call, const struct checkout_args *args,
+                         struct al_error *err, int r)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv remotes = AL_STRV_INIT;
+
+    if (!err || !args->branch || args->create)
+        return r;
+    if (add_guesses(call, &names) > 1)
+        return al_failure_set(err, "Give one of them as branch.",
+                              "Several remotes have a branch '%s': %s", args->branch, names.buf);
+    al_remote_names(al_call_repo(call), &remotes);
+    if (err->code == AL_CODE_BRANCH_NOT_FOUND)
+        err->remedy =
+            after_remote(al_call_repo(call), args->branch)
+                ? "git_fetch brings what the remote has now; git_branch lists what is here."
+            : remotes.count ? "git_fetch brings a branch that only the remote has; create makes a "
+                              "branch of this name; git_branch lists those there are."
+                            : "create makes a branch of this name; git_branch lists those there "
+                              "are.";
+    return r;
+}
+
+static int check_new(struct al_call *call, const char *branch, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(branch);
+    int r;
+
+    if (!has_branch(al_call_repo(call), branch))
+        return 0;
+    r = al_failure_set(err, "Without create, git_switch changes to it.", "'%s' exists already",
+                       safe);
+    if (err)
+        err->code = AL_CODE_BRANCH_EXISTS;
+    return r;
+}
+
+static int switch_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
+    int r = 0;
+
+    if (state != AL_IN_PROGRESS_NONE)
+        return al_failure_set(
+            err, "git_conflicts with action continue or abort brings it to an end first.",
+            "A %s is in progress", al_operation_state_name(state));
+    if (args->create)
+        r = check_new(call, args->branch, err);
+    else if (args->branch && !al_call_resolved(call, AL_RESOLVED_BRANCH) &&
+             al_call_resolved(call, AL_RESOLVED_COMMIT))
+        r = al_failure_bad_args(err,
+                                "Give it as rev to look at the commit; create makes a branch of "
+                                "this name.",
+                                "branch: it names a tag or a commit, and no branch");
+    else if (args->branch)
+        r = check_target(call, args->branch, err);
+    if (r < 0 && !args->create)
+        return refuse_switch(call, args, err, r);
+    if (r < 0 || (args->create && !args->from))
+        return r;
+    return check_filters(call, err);
+}
+
+static int describe(struct al_call *call, const struct checkout_args *args, const char *before,
+                    struct al_str *text, struct al_error *err)
+{
+    al_auto(al_freep) char *now = al_ref_read_head(&al_call_repo(call)->at);
+    const char *ref = now && al_starts_with(now, "ref: ") ? now + strlen("ref: ") : NULL;
+    int r = 0;
+
+    if (!ref) {
+        r = al_outcome_add_commit(call, "On no branch, at ", "HEAD", "", text, err);
+    } else {
+        const bool same = before && !strcmp(before, now);
+
+        al_place_addf(text, "%s %s",
+                      args->create || al_call_resolved(call, FOLLOWED) ? "Made and switched to"
+                      : same                                           ? "Already on"
+                                                                       : "Switched to",
+                      al_starts_with(ref, heads) ? ref + strlen(heads) : ref);
+    }
+    al_str_addc(text, '\n');
+    return r;
+}
+
+static int switch_execute(struct al_call *call, const void *p, struct al_result *result,
+                          struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    const struct request request = request_of(call, p);
+    const struct al_checkout_options options = options_of(call, &request);
+    al_auto(al_freep) char *left = NULL;
+    al_auto(al_freep) char *before = al_ref_read_head(&al_call_repo(call)->at);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_checkout(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
+
+    if (r < 0)
+        return refuse_switch(call, args, err, r);
+    r = describe(call, args, before, &result->text, err);
+    if (r < 0)
+        return r;
+    left = left_commit(&output);
+    if (left)
+        al_str_addf(&result->text,
+                    "HEAD was at %s, which is on no branch: git_branch with action create and from "
+                    "%.*s keeps it\n",
+                    left, (int)strcspn(left, " "), left);
+    al_outcome_add_skipped(call, "post-checkout", false, &result->text);
+    return 0;
+}
+
+static const struct al_operation switch_operations[] = {
+    { "create", may_create, SWITCHES, switch_execute, AL_ASKS_UNLESS_SAVED },
+    { "switch", NULL, SWITCHES, switch_execute, AL_ASKS_UNLESS_SAVED },
+};
+
+const struct al_tool al_tool_everyday_switch = {
+    .name = "git_switch",
+    .title = "Switch",
+    .about = "Change to a branch, make one, or look at a commit; local changes are kept.",
+    AL_TOOL_ROWS(switch_params, switch_operations),
+    AL_EVERYDAY_TOOL(struct checkout_args),
+    .check = switch_check,
+    .resolve = switch_resolve,
+    .authorize = switch_authorize,
+    .changed_files = changed_files,
+    .moves = AL_MOVES_HEAD | AL_MOVES_NEW,
+    .keeps_staged = true,
+    .summary = "[rev?Look at '{rev}'][!rev?[create?Make and switch to branch][!create?Switch to]"
+               " '{branch}'][from? from '{from}']",
 };
