@@ -116,18 +116,16 @@ int al_shell_check_outputs(const struct al_root *root, const struct al_strv *wor
 
 /** A program that was found, and what it may access.  Set up with zeros. */
 struct al_shell_program {
-    char *path;     /**< NULL: there is no such program */
-    int ruleset_fd; /**< 0: no Landlock */
+    char *path; /**< NULL: there is no such program */
+    struct al_confinement sandbox;
 };
 
 void al_shell_program_clear(struct al_shell_program *program);
 
-/** Find a program and build its ruleset.  Safe to call from several threads. */
-int al_shell_find(const struct al_shell *shell, const char *name,
+/** Find a program, which may run for `left_ms`, and build its ruleset.  Safe to call from several
+ * threads. */
+int al_shell_find(const struct al_shell *shell, const char *name, uint32_t left_ms,
                   struct al_shell_program *ret_program, struct al_error *err);
-
-/** The resource limits of a program that may run for `left_ms`. */
-struct al_limits al_shell_limits(enum al_shell_kind kind, uint32_t left_ms);
 
 /* --- Running a plan --- */
 

@@ -12,42 +12,32 @@ static const char readers[] =
     "column diff cmp file stat tree du df basename dirname seq printf true false readlink realpath "
     "md5sum sha256sum cksum od xxd hexdump strings jq rg sed awk test egrep fgrep ";
 
-enum match {
-    WORD,  /* exactly this word */
-    LONG,  /* --name, --name=..., and abbreviations as in getopt_long(3) */
-    SHORT, /* -x, also combined (-nx) and with a value (-xfile) */
-    FLAG,  /* -name or --name, optionally with =..., as Go programs parse them */
-};
-
 static const char *const runs = "would run a program";
 static const char *const writes = "would write a file";
 static const char *const removes = "would remove files";
 
-/* The arguments that are refused. */
+/* The arguments that are refused, between spaces. */
 static const struct refusal {
     const char *command;
-    enum match match;
-    const char *name;
     const char *const *why;
+    const char *words;   /* exactly these */
+    const char *letters; /* -x, also combined (-nx) and with a value (-xfile) */
+    const char *longs;   /* --name, --name=..., and abbreviations as in getopt_long(3) */
+    const char *flags;   /* -name or --name, optionally with =..., as Go programs parse them */
 } refusals[] = {
-    { "find", WORD, "-exec", &runs },      { "find", WORD, "-execdir", &runs },
-    { "find", WORD, "-ok", &runs },        { "find", WORD, "-okdir", &runs },
-    { "find", WORD, "-delete", &removes }, { "find", WORD, "-fprint", &writes },
-    { "find", WORD, "-fprint0", &writes }, { "find", WORD, "-fprintf", &writes },
-    { "find", WORD, "-fls", &writes },     { "sort", SHORT, "o", &writes },
-    { "sort", LONG, "output", &writes },   { "sort", LONG, "compress-program", &runs },
-    { "sort", SHORT, "T", &writes },       { "sort", LONG, "temporary-directory", &writes },
-    { "sed", SHORT, "i", &writes },        { "sed", LONG, "in-place", &writes },
-    { "tree", SHORT, "o", &writes },       { "rg", LONG, "pre", &runs },
-    { "rg", LONG, "hostname-bin", &runs }, { "rg", SHORT, "z", &runs },
-    { "rg", LONG, "search-zip", &runs },   { "awk", SHORT, "i", &runs },
-    { "awk", LONG, "include", &runs },     { "awk", SHORT, "l", &runs },
-    { "awk", LONG, "load", &runs },        { "file", SHORT, "C", &writes },
-    { "file", LONG, "compile", &writes },  { "xxd", SHORT, "r", &writes },
-    { "go", FLAG, "toolexec", &runs },     { "go", FLAG, "exec", &runs },
-    { "go", FLAG, "vettool", &runs },      { "go", FLAG, "compiler", &runs },
-    { "go", FLAG, "gccgoflags", &runs },   { "go", FLAG, "overlay", &writes },
-    { "go", FLAG, "modcacherw", &writes }, { "go", FLAG, "C", &writes },
+    { "find", &runs, .words = " -exec -execdir -ok -okdir " },
+    { "find", &removes, .words = " -delete " },
+    { "find", &writes, .words = " -fprint -fprint0 -fprintf -fls " },
+    { "sort", &writes, .letters = "oT", .longs = " output temporary-directory " },
+    { "sort", &runs, .longs = " compress-program " },
+    { "sed", &writes, .letters = "i", .longs = " in-place " },
+    { "tree", &writes, .letters = "o" },
+    { "rg", &runs, .letters = "z", .longs = " pre hostname-bin search-zip " },
+    { "awk", &runs, .letters = "il", .longs = " include load " },
+    { "file", &writes, .letters = "C", .longs = " compile " },
+    { "xxd", &writes, .letters = "r" },
+    { "go", &runs, .flags = " toolexec exec vettool compiler gccgoflags " },
+    { "go", &writes, .flags = " overlay modcacherw C " },
 };
 
 /* Short options with a value: the letters after them in a word are not options. */
@@ -101,26 +91,14 @@ static const char *letters_with_value(const char *command)
     return "";
 }
 
-/* getopt_long(3) accepts unambiguous abbreviations.  Ambiguous ones, which it rejects, are refused
- * here too. */
-static bool is_long(const char *word, const char *name)
+static bool has_letter(const struct refusal *refusal, const char *word)
 {
-    size_t len;
+    const char *ends = letters_with_value(refusal->command);
 
-    if (!al_starts_with(word, "--"))
-        return false;
-    len = strcspn(word + 2, "=");
-    return len > 0 && len <= strlen(name) && !strncmp(word + 2, name, len);
-}
-
-static bool is_short(const char *command, const char *word, char letter)
-{
-    const char *ends = letters_with_value(command);
-
-    if (word[0] != '-' || word[1] == '-')
+    if (!refusal->letters || word[0] != '-' || word[1] == '-')
         return false;
     for (const char *at = word + 1; *at; at++) {
-        if (*at == letter)
+        if (strchr(refusal->letters, *at))
             return true;
         if (strchr(ends, *at))
             return false;
@@ -128,29 +106,18 @@ static bool is_short(const char *command, const char *word, char letter)
     return false;
 }
 
-static bool is_flag(const char *word, const char *name)
-{
-    size_t len = strlen(name);
-
-    if (word[0] != '-')
-        return false;
-    word += word[1] == '-' ? 2 : 1;
-    return !strncmp(word, name, len) && (word[len] == '\0' || word[len] == '=');
-}
-
 static bool matches(const struct refusal *refusal, const char *word)
 {
-    switch (refusal->match) {
-    case WORD:
-        return !strcmp(word, refusal->name);
-    case LONG:
-        return is_long(word, refusal->name);
-    case SHORT:
-        return is_short(refusal->command, word, refusal->name[0]);
-    case FLAG:
-        break;
-    }
-    return is_flag(word, refusal->name);
+    const size_t dashes = word[0] != '-' ? 0 : word[1] != '-' ? 1 : 2;
+    al_auto(al_freep) char *begin =
+        al_asprintf(" %.*s", (int)strcspn(word + dashes, "="), word + dashes);
+
+    if ((refusal->words && al_shell_words_list(refusal->words, word)) || has_letter(refusal, word))
+        return true;
+    if (dashes && refusal->flags && al_shell_words_list(refusal->flags, begin + 1))
+        return true;
+    /* getopt_long(3) rejects ambiguous abbreviations, which are refused here too. */
+    return dashes == 2 && refusal->longs && begin[1] && strstr(refusal->longs, begin);
 }
 
 static int check_refusals(const struct al_strv *words, struct al_error *err)

@@ -275,7 +275,8 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
 {
     const struct al_shell_step *step = stage->step;
     struct al_proc_spec *spec;
-    int r = al_shell_find(run->shell, step->words.items[0], &stage->program, err);
+    int r =
+        al_shell_find(run->shell, step->words.items[0], run->budget->left_ms, &stage->program, err);
 
     if (r < 0)
         return r;
@@ -289,11 +290,7 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
     spec->argv = (const char *const *)step->words.items;
     spec->envp = (const char *const *)(step->kind == AL_SHELL_GO ? run->shell->go_env.items
                                                                  : run->shell->env.items);
-    run->sandboxes[stage->spec] = (struct al_confinement){
-        .ruleset_fd = stage->program.ruleset_fd,
-        .no_sockets = true,
-        .limits = al_shell_limits(step->kind, run->budget->left_ms),
-    };
+    run->sandboxes[stage->spec] = stage->program.sandbox;
     return 0;
 }
 

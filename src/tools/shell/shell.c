@@ -32,30 +32,20 @@ static int choose_isolation(struct al_shell *shell, struct al_error *err)
     return 0;
 }
 
-/* Fill in the environments. */
-static void make_env(struct al_shell *shell)
+static void make_env(const struct al_shell *shell, bool is_go, struct al_strv *env)
 {
-    static const char *const base[] = { "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TERM=dumb" };
-    static const char *const go[] = {
-        "GOPROXY=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
-        "GOENV=off",   "GOSUMDB=off",       "GOFLAGS=-buildvcs=false"
-    };
-
-    for (size_t i = 0; i < AL_COUNT(base); i++)
-        al_strv_add(&shell->env, base[i]);
-    for (size_t i = 0; i < AL_COUNT(base); i++)
-        al_strv_add(&shell->go_env, base[i]);
-    for (size_t i = 0; i < AL_COUNT(go); i++)
-        al_strv_add(&shell->go_env, go[i]);
-    al_strv_add(&shell->env, "HOME=/nonexistent");
-    al_strv_addf(&shell->env, "TMPDIR=%s/tmp", shell->work_dir);
-    al_env_add_allowed(&shell->env, shell->options.env_allow, shell->options.environ_);
-    al_strv_addf(&shell->go_env, "HOME=%s/home", shell->work_dir);
-    al_strv_addf(&shell->go_env, "TMPDIR=%s/tmp", shell->work_dir);
-    al_env_add_allowed(&shell->go_env, shell->options.env_allow, shell->options.environ_);
-    al_strv_addf(&shell->go_env, "GOCACHE=%s/gocache", shell->work_dir);
-    al_strv_addf(&shell->go_env, "GOTMPDIR=%s/tmp", shell->work_dir);
-    al_strv_addf(&shell->go_env, "GOPATH=%s/gopath", shell->work_dir);
+    al_strv_adds(env, "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TERM=dumb", NULL);
+    if (is_go)
+        al_strv_adds(env, "GOPROXY=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0", "GOENV=off",
+                     "GOSUMDB=off", "GOFLAGS=-buildvcs=false", NULL);
+    al_strv_addf(env, "HOME=%s%s", is_go ? shell->work_dir : "/nonexistent", is_go ? "/home" : "");
+    al_strv_addf(env, "TMPDIR=%s/tmp", shell->work_dir);
+    al_env_add_allowed(env, shell->options.env_allow, shell->options.environ_);
+    if (!is_go)
+        return;
+    al_strv_addf(env, "GOCACHE=%s/gocache", shell->work_dir);
+    al_strv_addf(env, "GOTMPDIR=%s/tmp", shell->work_dir);
+    al_strv_addf(env, "GOPATH=%s/gopath", shell->work_dir);
 }
 
 int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_shell,
@@ -66,7 +56,8 @@ int al_shell_new(const struct al_shell_options *options, struct al_shell **ret_s
 
     shell->options = *options;
     shell->work_dir = al_fs_join(options->state_dir, "shell");
-    make_env(shell);
+    make_env(shell, false, &shell->env);
+    make_env(shell, true, &shell->go_env);
     r = choose_isolation(shell, err);
     if (r < 0)
         al_shell_free(shell);
@@ -93,7 +84,7 @@ void al_shell_free(struct al_shell *shell)
 #define FILES_MAX      256u
 #define GO_FILES_MAX   1024u
 
-struct al_limits al_shell_limits(enum al_shell_kind kind, uint32_t left_ms)
+static struct al_limits limits_of(enum al_shell_kind kind, uint32_t left_ms)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -166,7 +157,7 @@ static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
     } else if (writes)
         al_confine_add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
     add_roots(&rules, shell, writes);
-    return al_ruleset_new(rules.items, rules.count, false, &program->ruleset_fd, err);
+    return al_ruleset_new(rules.items, rules.count, false, &program->sandbox.ruleset_fd, err);
 }
 
 static int make_directories(const struct al_shell *shell, struct al_error *err)
@@ -185,19 +176,22 @@ static int make_directories(const struct al_shell *shell, struct al_error *err)
 
 void al_shell_program_clear(struct al_shell_program *program)
 {
-    al_ruleset_free(program->ruleset_fd);
+    al_ruleset_free(program->sandbox.ruleset_fd);
     free(program->path);
     *program = (struct al_shell_program){ .path = NULL };
 }
 
-int al_shell_find(const struct al_shell *shell, const char *name,
+int al_shell_find(const struct al_shell *shell, const char *name, uint32_t left_ms,
                   struct al_shell_program *ret_program, struct al_error *err)
 {
+    const enum al_shell_kind kind = al_shell_kind_of(name);
     int r = 0;
 
     ret_program->path = al_program_find(name, shell->options.path_list, shell->options.roots);
+    ret_program->sandbox =
+        (struct al_confinement){ .no_sockets = true, .limits = limits_of(kind, left_ms) };
     if (!ret_program->path || shell->isolation != AL_ISOLATION_LANDLOCK)
         return 0;
     r = make_directories(shell, err);
-    return r < 0 ? r : build_ruleset(shell, al_shell_kind_of(name), ret_program, err);
+    return r < 0 ? r : build_ruleset(shell, kind, ret_program, err);
 }
