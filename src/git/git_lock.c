@@ -29,6 +29,11 @@
 /** The user is told once about a lock that is held for longer. */
 #define TELL_AFTER_MS 1000
 
+/* A process that dies closes its files, which wakes those who wait, just before its locks go.  They
+ * look again soon, then less and less often. */
+#define LOOK_FIRST_MS 1
+#define LOOK_MOST_MS  200
+
 /** How long a lock without a holder is waited for: a git may have ended at this moment, or run
  * where /proc does not show it. */
 #define BRIEF_MS 2000u
@@ -191,61 +196,72 @@ static int interrupted(const char *path, struct al_error *err)
         err, "A user completes it with 'airlock rollback'.");
 }
 
-/* Wait for an event, and tell the user once after TELL_AFTER_MS.  Returns the value of poll(2). */
-static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, const char *path,
-                         struct al_run_limits *budget, bool *told)
+/* --- Waiting --- */
+
+void al_lock_wait_begin(struct al_lock_wait *wait, const char *path, uint32_t events)
 {
-    bool tells = !*told && budget->on_lock_wait.report;
-    int n = poll(wait, 2, (int)(!tells || left_ms < TELL_AFTER_MS ? left_ms : TELL_AFTER_MS));
-
-    if (n == 0 && tells) {
-        al_auto(al_freep) char *line =
-            al_asprintf("waiting for %s, which another git process holds", strrchr(path, '/') + 1);
-
-        budget->on_lock_wait.report(budget->on_lock_wait.payload, line);
-        *told = true;
-    }
-    return n;
+    wait->began_ms = al_clock_ms();
+    wait->look_ms = LOOK_FIRST_MS;
+    wait->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (wait->inotify_fd >= 0 && inotify_add_watch(wait->inotify_fd, path, events) < 0)
+        al_closep(&wait->inotify_fd);
 }
 
-/* Wait until the file is gone.  `told`: whether the user was told about it. */
-static int wait_for_end(const char *path, int64_t deadline_ms, struct al_run_limits *budget,
-                        bool *told, struct al_error *err)
+int al_lock_wait_step(struct al_lock_wait *wait, struct al_error *err)
 {
-    al_auto(al_freep) char *dir = al_strndup(path, (size_t)(strrchr(path, '/') - path));
-    al_auto(al_closep) int inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    struct stat st;
+    struct al_run_limits *budget = wait->budget;
+    const int64_t now = al_clock_ms();
+    const int64_t left = wait->began_ms + budget->left_ms + wait->queued_ms - now;
+    char events[1024];
+    struct pollfd fds[2] = {
+        { .fd = wait->inotify_fd, .events = POLLIN },
+        { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
+    };
 
-    if (inotify_fd < 0 || inotify_add_watch(inotify_fd, dir, IN_DELETE | IN_MOVED_FROM) < 0)
-        return lock_timeout(strrchr(path, '/') + 1, err);
-    while (lstat(path, &st) == 0) {
-        struct pollfd wait[2] = {
-            { .fd = inotify_fd, .events = POLLIN },
-            { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
-        };
-        int64_t left = deadline_ms - al_clock_ms();
-        char events[1024];
+    if (al_cancel_fired(budget->cancel))
+        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+    if (left <= 0)
+        return AL_ERR_TIMEOUT;
+    if (!wait->told && now - wait->began_ms >= TELL_AFTER_MS && budget->on_lock_wait.report) {
+        al_auto(al_freep) char *line = wait->describe(wait->of);
 
-        if (al_cancel_fired(budget->cancel))
-            return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
-        if (left <= 0)
-            return lock_timeout(strrchr(path, '/') + 1, err);
-        if (wait_and_tell(wait, left, path, budget, told) < 0 && errno != EINTR)
-            return al_error_errno(err, errno, "cannot wait for '%s'", strrchr(path, '/') + 1);
-        while (read(inotify_fd, events, sizeof(events)) > 0)
-            continue; /* the loop condition checks whether the lock is gone */
+        budget->on_lock_wait.report(budget->on_lock_wait.payload, line);
+        wait->told = true;
+    }
+    if (poll(fds, 2, left < wait->look_ms ? (int)left : wait->look_ms) > 0 && fds[0].revents) {
+        while (read(wait->inotify_fd, events, sizeof(events)) > 0)
+            continue; /* what happened does not matter */
+        wait->look_ms = LOOK_FIRST_MS;
+    } else if (wait->look_ms < LOOK_MOST_MS) {
+        wait->look_ms *= 2;
     }
     return 0;
+}
+
+void al_lock_wait_end(struct al_lock_wait *wait, bool succeeded)
+{
+    struct al_run_limits *budget = wait->budget;
+    const int64_t waited_ms = al_clock_ms() - wait->began_ms - wait->queued_ms;
+
+    al_closep(&wait->inotify_fd);
+    if (wait->told) /* what was said is over */
+        budget->on_lock_wait.report(budget->on_lock_wait.payload, NULL);
+    if (succeeded)
+        budget->left_ms = budget->left_ms > waited_ms ? budget->left_ms - (uint32_t)waited_ms : 1;
+}
+
+static char *describe_lock(const void *path)
+{
+    return al_asprintf("waiting for %s, which another git process holds", strrchr(path, '/') + 1);
 }
 
 static int wait_for_lock(const struct al_location *at, enum al_git_locks lock,
                          struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_freep) char *path = al_git_lock_path(at, lock);
-    int64_t deadline_ms = al_clock_ms() + budget->left_ms;
-    bool told = false;
+    struct al_lock_wait wait = { .budget = budget, .describe = describe_lock, .of = path };
     struct stat st;
-    int r;
+    int r = 0;
 
     if (lstat(path, &st) < 0)
         return 0;
@@ -253,12 +269,12 @@ static int wait_for_lock(const struct al_location *at, enum al_git_locks lock,
         return interrupted(path, err);
     if (al_git_lock_is_stale(at, &st))
         return left_over(path, lock, err);
-    r = wait_for_end(path, deadline_ms, budget, &told, err);
-    if (told) /* what was said is over */
-        budget->on_lock_wait.report(budget->on_lock_wait.payload, NULL);
-    if (r == 0)
-        budget->left_ms = deadline_ms > al_clock_ms() ? (uint32_t)(deadline_ms - al_clock_ms()) : 1;
-    return r;
+    al_lock_wait_begin(&wait, lock == AL_LOCK_INDEX ? at->git_dir : at->common_dir,
+                       IN_DELETE | IN_MOVED_FROM);
+    while (r == 0 && lstat(path, &st) == 0)
+        r = al_lock_wait_step(&wait, err);
+    al_lock_wait_end(&wait, r == 0);
+    return r == AL_ERR_TIMEOUT ? lock_timeout(strrchr(path, '/') + 1, err) : r;
 }
 
 bool al_git_lock_exists(const struct al_location *at, unsigned locks)

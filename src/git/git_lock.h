@@ -38,6 +38,28 @@ bool al_git_lock_is_interrupted(const char *path);
 
 #define AL_STALE_AFTER_S 60
 
+/** Somebody who waits for a lock.  The first three members are given. */
+struct al_lock_wait {
+    struct al_run_limits *budget;
+    char *(*describe)(const void *of); /**< what the user is told of it; is freed */
+    const void *of;
+    int64_t queued_ms; /**< time that is not a part of the budget's */
+    int64_t began_ms;
+    int inotify_fd; /* -1: there is none, and waiting takes up to 200 ms longer; private */
+    int look_ms;
+    bool told;
+};
+
+/** Begin to watch a file or directory for events of inotify(7). */
+void al_lock_wait_begin(struct al_lock_wait *wait, const char *path, uint32_t events);
+
+/** Wait until something happens there, or it is time to look again.  0; AL_ERR_CANCELLED;
+ * AL_ERR_TIMEOUT, without an error, when there is no time left. */
+int al_lock_wait_step(struct al_lock_wait *wait, struct al_error *err);
+
+/** End it, and reduce the budget if the lock is there now. */
+void al_lock_wait_end(struct al_lock_wait *wait, bool succeeded);
+
 /** Test whether any of these lock files (enum al_git_locks) is there. */
 bool al_git_lock_exists(const struct al_location *at, unsigned locks);
 

@@ -48,6 +48,15 @@ bool al_location_is_bare(const struct al_location *at)
     return !strcmp(at->top, at->git_dir);
 }
 
+char *al_location_dir_name(const char *common_dir)
+{
+    struct stat st;
+
+    return stat(common_dir, &st) < 0 ? NULL
+                                     : al_asprintf("%llx-%llx", (unsigned long long)st.st_dev,
+                                                   (unsigned long long)st.st_ino);
+}
+
 /* Open it relative to the descriptor of its root. */
 static int open_part(const struct al_location *at, const char *path, int *ret_fd,
                      struct al_error *err)

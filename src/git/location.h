@@ -73,6 +73,10 @@ bool al_location_is_same(const char *one, const char *other);
 /** Test whether the repository has no working tree; `top` then equals `git_dir`. */
 bool al_location_is_bare(const struct al_location *at);
 
+/** The name by which airlock's own files are about a common directory: of its device and inode,
+ * since several paths may reach a repository.  NULL, with errno: it is gone.  Caller frees. */
+char *al_location_dir_name(const char *common_dir);
+
 /** Take a repository whose `.git` was found for a bare one: the place is its git directory. */
 int al_location_make_bare(struct al_location *at, struct al_error *err);
 

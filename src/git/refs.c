@@ -2,6 +2,7 @@
 #include "git/refs.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,8 +18,6 @@
 #include "guard/root.h"
 
 #define REF_MAX_BYTES       4096u
-#define PACKED_PIECE_BYTES  (1u << 20)
-#define PACKED_OID_MAX      65 /* SHA-256 in hex, and a newline before it */
 #define SYMREF_DEPTH_MAX    5
 #define ASK_MS              10000
 #define SHALLOW_MAX_BYTES   (1u << 20)
@@ -142,39 +141,23 @@ char *al_ref_read_head(const struct al_location *at)
     return read_own(at, "HEAD");
 }
 
-/* Find `<oid> SP <ref>` in one piece of packed-refs. */
-static char *find_packed(const char *piece, size_t len, const char *needle)
-{
-    const char *at = memmem(piece, len, needle, strlen(needle)), *line;
-
-    if (!at)
-        return NULL;
-    for (line = at; line > piece && line[-1] != '\n'; line--)
-        continue;
-    return al_strndup(line, (size_t)(at - line));
-}
-
-/* packed-refs has no size limit.  It is read in pieces that overlap by more than one line of this
- * reference. */
+/* packed-refs has no size limit; its lines are "<oid> SP <ref>". */
 char *al_ref_packed(const char *common_dir, const char *ref)
 {
     al_auto(al_freep) char *path = al_fs_join(common_dir, "packed-refs");
     al_auto(al_freep) char *needle = al_asprintf(" %s\n", ref);
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    al_auto(al_freep) char *piece = fd < 0 ? NULL : al_malloc(PACKED_PIECE_BYTES);
-    size_t line_max = strlen(needle) + PACKED_OID_MAX, kept = 0;
+    al_auto(al_freep) char *line = NULL;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    size_t room = 0, wanted = strlen(needle);
     char *found = NULL;
-    ssize_t n;
+    ssize_t len;
 
-    if (line_max >= PACKED_PIECE_BYTES / 2)
-        return NULL;
-    while (piece && !found && (n = read(fd, piece + kept, PACKED_PIECE_BYTES - kept)) > 0) {
-        size_t len = kept + (size_t)n;
-
-        found = find_packed(piece, len, needle);
-        kept = len < line_max ? len : line_max;
-        memmove(piece, piece + len - kept, kept);
-    }
+    while (file && !found && (len = getline(&line, &room, file)) > 0)
+        if ((size_t)len > wanted && !memcmp(line + len - wanted, needle, wanted))
+            found = al_strndup(line, (size_t)len - wanted);
+    if (file)
+        (void)fclose(file);
     return found;
 }
 
@@ -196,10 +179,10 @@ static char *symref_target(const char *value)
 }
 
 /* The target of a symbolic link, an old form of symbolic reference; NULL when it is not one. */
-static char *link_target(int dir_fd, const char *path)
+static char *link_target(int link)
 {
     char target[REF_MAX_BYTES];
-    ssize_t len = readlinkat(dir_fd, path, target, sizeof(target) - 1);
+    ssize_t len = readlinkat(link, "", target, sizeof(target) - 1);
 
     if (len <= 0)
         return NULL;
@@ -207,78 +190,59 @@ static char *link_target(int dir_fd, const char *path)
     return al_starts_with(target, "refs/") ? al_strdup(target) : NULL;
 }
 
-static char *follow_head(const struct al_location *at)
-{
-    al_auto(al_freep) char *path = al_fs_join(at->git_dir, "HEAD");
-    al_auto(al_freep) char *value = al_ref_read_head(at);
-
-    return value ? symref_target(value) : link_target(AT_FDCWD, path);
-}
-
-/* The reference that this one leads to; NULL when there is none. `ret_line` is what its file says,
- * NULL when it has none. */
+/* The reference that this one leads to, or HEAD (NULL); NULL when there is none. `ret_line` is what
+ * its file says, NULL when it has none. */
 static char *follow(const struct al_location *at, const char *ref, char **ret_line)
 {
+    al_auto(al_freep) char *head = al_fs_join(at->git_dir, "HEAD");
     al_auto(al_closep) int link = -1;
 
-    *ret_line = al_ref_read_loose(at, ref);
+    *ret_line = ref ? al_ref_read_loose(at, ref) : al_ref_read_head(at);
     if (*ret_line)
         return symref_target(*ret_line);
-    link = open_reference(at, ref, O_PATH);
-    return link < 0 ? NULL : link_target(link, "");
+    link = ref ? open_reference(at, ref, O_PATH) : open(head, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+    return link_target(link);
 }
 
-/* Append `ref` and the references it leads through.  `ret_line` is what the file of the last one
- * says, NULL when it has none. */
-static void follow_all(const struct al_location *at, char *ref, struct al_strv *ret_refs,
+/* Append `ref`, if it is not HEAD (NULL), and the references it leads through.  `ret_line` is what
+ * the file of the last one says, NULL when it has none. */
+static void follow_all(const struct al_location *at, const char *ref, struct al_strv *ret_refs,
                        char **ret_line)
 {
-    for (int depth = 0; ref && depth < SYMREF_DEPTH_MAX && is_reference(ref); depth++) {
-        char *next;
+    char *next = ref ? al_strdup(ref) : follow(at, NULL, ret_line);
 
+    for (int depth = 0; next && depth < SYMREF_DEPTH_MAX && is_reference(next); depth++) {
+        al_strv_take(ret_refs, next);
         free(*ret_line);
-        next = follow(at, ref, ret_line);
-        al_strv_take(ret_refs, ref);
-        ref = next;
+        next = follow(at, next, ret_line);
     }
-    free(ref);
+    free(next);
 }
 
 void al_ref_follow_head(const struct al_location *at, struct al_strv *ret_refs)
 {
     al_auto(al_freep) char *line = NULL;
 
-    follow_all(at, follow_head(at), ret_refs, &line);
-}
-
-/* The object id that the last reference holds, whose file says `line`; "" when it has none or is
- * itself symbolic (the chain is too deep or leads outside). */
-static char *commit_at_end(const struct al_location *at, const struct al_strv *refs, char **line)
-{
-    const char *last = refs->count ? refs->items[refs->count - 1] : NULL;
-    al_auto(al_freep) char *value = last ? al_take(line) : al_ref_read_head(at);
-
-    if (last && !value && !al_ref_is_stored(at, last))
-        value = al_ref_packed(at->common_dir, last);
-    return value && !al_starts_with(value, "ref:") ? al_take(&value) : al_strdup("");
+    follow_all(at, NULL, ret_refs, &line);
 }
 
 char *al_ref_head(const struct al_location *at)
 {
-    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
-    al_auto(al_freep) char *line = NULL;
-
-    follow_all(at, follow_head(at), &refs, &line);
-    return commit_at_end(at, &refs, &line);
+    return al_ref_oid(at, NULL);
 }
 
 char *al_ref_oid(const struct al_location *at, const char *ref)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     al_auto(al_freep) char *line = NULL;
+    const char *last;
 
-    follow_all(at, al_strdup(ref), &refs, &line);
-    return refs.count ? commit_at_end(at, &refs, &line) : al_strdup("");
+    follow_all(at, ref, &refs, &line);
+    last = refs.count ? refs.items[refs.count - 1] : NULL;
+    if (last && !line && !al_ref_is_stored(at, last))
+        line = al_ref_packed(at->common_dir, last);
+    /* one that is itself symbolic leads outside, or the chain is too long */
+    return line && !al_starts_with(line, "ref:") ? al_take(&line) : al_strdup("");
 }
 
 char *al_ref_broken(const struct al_location *at, const char *ref)
@@ -287,12 +251,11 @@ char *al_ref_broken(const struct al_location *at, const char *ref)
     al_auto(al_freep) char *line = NULL;
     size_t len;
 
-    follow_all(at, ref ? al_strdup(ref) : follow_head(at), &refs, &line);
-    if (!refs.count && !ref && al_ref_is_stored(at, "HEAD") && !(line = al_ref_read_head(at)))
-        return al_strdup("HEAD");
+    follow_all(at, ref, &refs, &line);
+    if (!refs.count)
+        return !ref && !line && al_ref_is_stored(at, "HEAD") ? al_strdup("HEAD") : NULL;
     len = line ? strcspn(line, " \t") : 0;
-    if (!refs.count || !line || al_starts_with(line, "ref:") ||
-        ((len == 40 || len == 64) && al_is_oid(line, len)))
+    if (!line || al_starts_with(line, "ref:") || ((len == 40 || len == 64) && al_is_oid(line, len)))
         return NULL;
     return al_strdup(refs.items[refs.count - 1]);
 }

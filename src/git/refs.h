@@ -46,7 +46,8 @@ char *al_ref_packed(const char *common_dir, const char *ref);
 /** The object id that HEAD leads to; "" on an unborn branch.  Caller frees. */
 char *al_ref_head(const struct al_location *at);
 
-/** The object id that a full reference name leads to; "" when there is none.  Caller frees. */
+/** The object id that a full reference name leads to, or HEAD (NULL); "" when there is none. Caller
+ * frees. */
 char *al_ref_oid(const struct al_location *at, const char *ref);
 
 /** The reference that a full name, or HEAD (NULL), leads to, if its file holds no object id: a

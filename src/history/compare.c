@@ -160,13 +160,7 @@ static bool can_make(const struct al_saved *before, const struct al_saved *end,
            al_moves_concern(&before->moves, name);
 }
 
-/* The id that a text begins with; NULL: there is no file.  Caller frees. */
-static char *oid_of(unsigned mode, const char *text)
-{
-    return mode ? al_strndup(text, strcspn(text, " ")) : NULL;
-}
-
-static bool take_file(void *payload, const struct al_bare_change *change)
+static bool take_file(void *payload, const struct al_change *change)
 {
     al_auto(al_freep) char *name = al_files_path(change->path);
     struct al_difference *file = name ? al_differences_add(payload, AL_PART_WORKTREE, name) : NULL;
@@ -175,8 +169,8 @@ static bool take_file(void *payload, const struct al_bare_change *change)
         return true;
     file->from_mode = change->old_mode;
     file->to_mode = change->new_mode;
-    file->from = oid_of(change->old_mode, change->old_oid);
-    file->to = oid_of(change->new_mode, change->new_oid);
+    file->from = al_strdup(change->old_mode ? change->old_oid : NULL);
+    file->to = al_strdup(change->new_mode ? change->new_oid : NULL);
     return true;
 }
 

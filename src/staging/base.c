@@ -86,7 +86,7 @@ struct reading {
     bool sha256;
 };
 
-static bool add_file(void *payload, const struct al_bare_change *change)
+static bool add_file(void *payload, const struct al_change *change)
 {
     struct reading *reading = payload;
     struct al_oid oid;

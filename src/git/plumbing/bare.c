@@ -238,43 +238,18 @@ int al_bare_list_tree(const struct al_location *at, const char *treeish, const c
     return al_git_read_records(at, &command, 1, take, payload, err);
 }
 
-/* What a commit changes, as `diff-tree --root -z --format=%B%x00` prints it: the message NUL NUL,
- * then for each file LF? ":<mode> SP <mode> SP <oid> SP <oid> SP <status>" NUL <path> NUL. */
-struct commit_reading {
-    struct al_str *message;
-    bool has_message, is_broken;
-    al_bare_change_fn take;
-    void *payload;
-};
-
-static bool take_change(void *payload, char *const *fields)
-{
-    struct commit_reading *reading = payload;
-    struct al_bare_change change = { .path = fields[1] };
-    char *at = strchr(fields[0], ':');
-
-    if (!reading->has_message) {
-        reading->has_message = true;
-        al_str_adds(reading->message, fields[0]);
-        return true;
-    }
-    if (at) {
-        change.old_mode = (unsigned)strtoull(at + 1, &at, 8);
-        change.new_mode = (unsigned)strtoull(at, &at, 8);
-        change.old_oid = at + 1;
-        change.new_oid = at + 1 + strcspn(at + 1, " ") + 1;
-    }
-    reading->is_broken = !at || *at != ' ';
-    return !reading->is_broken && reading->take(reading->payload, &change);
-}
-
 static int read_changes(const struct al_location *at, const struct al_git_command *command,
-                        struct commit_reading *reading, struct al_error *err)
+                        struct al_str *message, al_bare_change_fn take, void *payload,
+                        struct al_error *err)
 {
-    int r = al_git_read_records(at, command, 2, take_change, reading, err);
+    al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
+    int r;
 
-    if (r == 0 && (reading->is_broken || !reading->has_message))
-        r = al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not say what was asked");
+    changes.all = true;
+    changes.message = message;
+    r = al_git_list_changes(at, command, &changes, err);
+    for (size_t i = 0; r == 0 && i < changes.count && take(payload, &changes.items[i]); i++)
+        continue;
     return r;
 }
 
@@ -283,11 +258,10 @@ int al_bare_read_commit(const struct al_location *at, const char *commit,
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct commit_reading reading = { .message = ret_message, .take = take, .payload = payload };
 
     al_strv_adds(&command.argv, "git", "diff-tree", "--root", "-r", "-z", "--raw", "--no-abbrev",
                  "--no-renames", "--always", "--format=%B%x00", commit, NULL);
-    return read_changes(at, &command, &reading, err);
+    return read_changes(at, &command, ret_message, take, payload, err);
 }
 
 int al_bare_read_changes(const struct al_location *at, const char *from, const char *to,
@@ -295,12 +269,11 @@ int al_bare_read_changes(const struct al_location *at, const char *from, const c
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct commit_reading reading = { .has_message = true, .take = take, .payload = payload };
 
     al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--raw", "--no-abbrev",
                  "--no-renames", from, to, NULL);
     add_paths(&command, paths);
-    return read_changes(at, &command, &reading, err);
+    return read_changes(at, &command, NULL, take, payload, err);
 }
 
 int al_bare_diff(const struct al_location *at, const char *from, const char *to, unsigned how,

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "git/oid.h"
+#include "git/plumbing/diff_raw.h"
 #include "git/repo/repo.h"
 #include "proc/proc.h"
 
@@ -68,15 +69,8 @@ int al_bare_pack(const struct al_location *at, const struct al_str *lines, bool 
 int al_bare_list_tree(const struct al_location *at, const char *treeish, const char *const *paths,
                       al_record_fn take, void *payload, struct al_error *err);
 
-/** A file that a commit changes.  Its modes are 0 where there is none. */
-struct al_bare_change {
-    const char *path;
-    unsigned old_mode, new_mode;
-    const char *old_oid, *new_oid; /**< hex, with other text behind */
-};
-
 /** Gets a change; false: no more are wanted. */
-typedef bool (*al_bare_change_fn)(void *payload, const struct al_bare_change *change);
+typedef bool (*al_bare_change_fn)(void *payload, const struct al_change *change);
 
 /** Read the message of a commit, appended, and what it changes of its only parent; one without a
  * parent adds all of its files.  Sorted by the bytes of the paths. */

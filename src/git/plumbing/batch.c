@@ -166,23 +166,14 @@ int al_git_list_files(const struct al_repo *repo, int top_fd, al_record_fn take,
 int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *names,
                           struct al_strv *ret_files, struct al_error *err)
 {
+    static const char *const tracked[] = { "git", "ls-files", "-z", "--full-name", "--", NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
 
     for (size_t i = 0; i < names->count; i++) {
         al_str_addf(&words, ":(top,literal)%s", names->items[i]);
         al_str_addc(&words, '\0');
     }
-    for (size_t at = 0; at < words.len;) {
-        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-        int r;
-
-        al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--", NULL);
-        (void)al_batch_add(&command.argv, &words, &at);
-        r = al_git_read_records(&repo->at, &command, 1, al_nul_records_list, ret_files, err);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    return al_batch_list(repo, tracked, &words, ret_files, err);
 }
 
 /* --- Check ignore --- */

@@ -11,7 +11,7 @@
 
 /* The kind of the next field. The raw records come first, if --raw is given, then the --numstat
  * records. A --numstat record of a renamed file has an empty path, and the two names follow it. */
-enum state { HEADER, PATH, OLD_PATH, NEW_PATH, COUNTED_OLD_PATH, COUNTED_NEW_PATH };
+enum state { HEADER, END, PATH, OLD_PATH, NEW_PATH, COUNTED_OLD_PATH, COUNTED_NEW_PATH };
 
 static void change_clear(struct al_change *change)
 {
@@ -129,7 +129,16 @@ static bool take_field(struct al_diff_raw *changes, char *field)
 {
     switch ((enum state)changes->state) {
     case HEADER:
+        if (changes->message) { /* and its end, an empty field */
+            al_str_adds(al_take(&changes->message), field);
+            changes->state = END;
+            return true;
+        }
+        field += *field == '\n'; /* after the message */
         return *field == ':' ? take_raw_header(changes, field) : take_counts(changes, field);
+    case END:
+        changes->state = HEADER;
+        return true;
     case OLD_PATH:
         changes->reading.old_path = al_strdup(field);
         changes->state = NEW_PATH;
@@ -187,10 +196,10 @@ void al_diff_raw_add_objects(const struct al_diff_raw *changes, struct al_str *w
     }
 }
 
-int al_git_list_changes(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_list_changes(const struct al_location *at, const struct al_git_command *command,
                         struct al_diff_raw *changes, struct al_error *err)
 {
-    int r = al_git_read(&repo->at, command, (struct al_sink){ al_diff_raw_add, changes }, err);
+    int r = al_git_read(at, command, (struct al_sink){ al_diff_raw_add, changes }, err);
 
     return r < 0 || !changes->broken
                ? r
@@ -206,7 +215,7 @@ int al_git_staged_changes(const struct al_repo *repo, struct al_diff_raw *change
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--raw", "--numstat", "-z",
                  "--find-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv",
                  "--ignore-submodules=dirty", "--", NULL);
-    return al_git_list_changes(repo, &command, changes, err);
+    return al_git_list_changes(&repo->at, &command, changes, err);
 }
 
 int al_git_staged_objects(const struct al_repo *repo, struct al_strv *ret_oids,
@@ -221,7 +230,7 @@ int al_git_staged_objects(const struct al_repo *repo, struct al_strv *ret_oids,
     al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--raw", "-z", "--no-renames",
                  "--no-abbrev", "--ignore-submodules=dirty",
                  *head ? "HEAD" : al_git_empty_tree(repo), "--", NULL);
-    r = al_git_list_changes(repo, &command, &staged, err);
+    r = al_git_list_changes(&repo->at, &command, &staged, err);
     for (size_t i = 0; r == 0 && i < staged.count; i++)
         if (staged.items[i].new_mode && staged.items[i].new_mode != AL_TYPE_GITLINK)
             al_strv_add(ret_oids, staged.items[i].new_oid);

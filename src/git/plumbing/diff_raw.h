@@ -48,6 +48,7 @@ struct al_diff_raw {
     size_t total;            /**< all changes, including those not stored */
     uint64_t added, deleted; /**< lines of those that are stored */
     bool all;                /**< store every change: whoever sets it limits what is read */
+    struct al_str *message;  /**< gets the first field, of --format=%B%x00; NULL: there is none */
 
     /* Parser state. */
     struct al_nul_records records;
@@ -62,7 +63,7 @@ struct al_diff_raw {
 void al_diff_raw_clear(struct al_diff_raw *changes);
 
 /** Run a command that prints such a list, and read it. */
-int al_git_list_changes(const struct al_repo *repo, const struct al_git_command *command,
+int al_git_list_changes(const struct al_location *at, const struct al_git_command *command,
                         struct al_diff_raw *changes, struct al_error *err);
 
 /** Sink function: parse the next bytes, split anywhere. `payload` is the reader. */

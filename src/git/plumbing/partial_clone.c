@@ -39,7 +39,7 @@ static int list_batch(const struct al_repo *repo, const char *from, const struct
     al_strv_add(&command.argv, "--");
     if (words->len)
         (void)al_batch_add(&command.argv, words, at);
-    return al_git_list_changes(repo, &command, needed, err);
+    return al_git_list_changes(&repo->at, &command, needed, err);
 }
 
 static int refuse(const struct al_diff_raw *needed, const char *oid, struct al_error *err)

@@ -72,16 +72,6 @@ static char *name_own(const struct al_repo *repo)
     return strpbrk(name, "\t\n") || !id ? NULL : al_asprintf("%s\t%s\t", id, name);
 }
 
-/* Caller frees; NULL: the repository is gone. */
-static char *name_file(const struct al_repo *repo)
-{
-    struct stat st;
-
-    if (stat(repo->at.common_dir, &st) < 0)
-        return NULL;
-    return al_asprintf("%llx-%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
-}
-
 /* The part of a record after the id, if the record is about it; NULL: it is not. */
 static const char *rest_of(const char *line, const char *oid)
 {
@@ -131,7 +121,7 @@ static void split(char *text, struct al_strv *lines)
 
 void al_stash_owners_read(const struct al_repo *repo, struct al_stash_owners *ret_owners)
 {
-    al_auto(al_freep) char *name = name_file(repo);
+    al_auto(al_freep) char *name = al_location_dir_name(repo->at.common_dir);
     al_auto(al_freep) char *path = name ? al_fs_join(repo->at.git->stash_dir, name) : NULL;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
@@ -208,7 +198,7 @@ static int append(const char *dir, const char *name, const struct al_strv *lines
 void al_stash_owners_add(const struct al_repo *repo, const char *oid, const char *agent)
 {
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
-    al_auto(al_freep) char *name = name_file(repo);
+    al_auto(al_freep) char *name = al_location_dir_name(repo->at.common_dir);
     al_auto(al_freep) char *record = NULL;
     int r;
 

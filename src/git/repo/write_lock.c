@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,9 +14,6 @@
 #include "git/repo/repo.h"
 #include "guard/text.h"
 
-/** The user is told once about a wait that is longer. */
-#define TELL_AFTER_MS 1000
-
 /** Another git may take its lock again each time; after so many the turn is kept. */
 #define ROUNDS_MAX       16
 
@@ -27,35 +22,13 @@
 
 #define HOLDER_MAX_BYTES 8192u
 
-/* A process that dies closes the file, which wakes those who wait, just before its lock goes.  They
- * look again soon, then less and less often. */
-#define LOOK_FIRST_MS 1
-#define LOOK_MOST_MS  200
-
 /* A writer that waits. */
 struct wait {
+    struct al_lock_wait lock;
     const struct al_git *git;
-    struct al_run_limits *budget;
     int fd;
-    int inotify_fd; /* -1: there is none, and the file is looked at from time to time */
-    int64_t began_ms, deadline_ms;
-    int look_ms;
-    bool told;
-    bool counts_all;   /* waiting for a writer of this process is a part of the call's time, too */
-    int64_t queued_ms; /* the time that is not */
+    bool counts_all; /* waiting for a writer of this process is a part of the call's time, too */
 };
-
-/* The file is called by device and inode: a repository may be reached by several paths. */
-static int lock_file_of(const struct al_repo *repo, char **ret_path)
-{
-    struct stat st;
-
-    if (stat(repo->at.common_dir, &st) < 0)
-        return -errno;
-    *ret_path = al_asprintf("%s/%llx-%llx", repo->at.git->lock_dir, (unsigned long long)st.st_dev,
-                            (unsigned long long)st.st_ino);
-    return 0;
-}
 
 static int set_lock(int fd, short type, off_t byte)
 {
@@ -124,9 +97,9 @@ static void write_holder(int fd, const struct al_git *git, const struct al_run_l
     (void)al_write_all(fd, line, strlen(line)); /* the first write to this descriptor */
 }
 
-static char *describe_wait(int fd)
+static char *describe_wait(const void *fd)
 {
-    al_auto(al_freep) char *holder = read_holder(fd);
+    al_auto(al_freep) char *holder = read_holder(*(const int *)fd);
 
     return al_asprintf("waiting for another writer of this repository%s%s", holder ? ": " : "",
                        holder ? holder : "");
@@ -145,35 +118,13 @@ static int timed_out(const struct wait *wait, struct al_error *err)
  * wait is over. */
 static int wait_for_change(struct wait *wait, struct al_error *err)
 {
-    struct al_run_limits *budget = wait->budget;
     const bool is_queued = !wait->counts_all && is_held_here(wait);
-    const int64_t now = al_clock_ms(), left = wait->deadline_ms + wait->queued_ms - now;
-    char events[1024];
-    struct pollfd fds[2] = {
-        { .fd = wait->inotify_fd, .events = POLLIN },
-        { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
-    };
+    const int64_t now = al_clock_ms();
+    int r = al_lock_wait_step(&wait->lock, err);
 
-    if (al_cancel_fired(budget->cancel))
-        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
-    if (left <= 0)
-        return timed_out(wait, err);
-    if (!wait->told && now - wait->began_ms >= TELL_AFTER_MS && budget->on_lock_wait.report) {
-        al_auto(al_freep) char *line = describe_wait(wait->fd);
-
-        budget->on_lock_wait.report(budget->on_lock_wait.payload, line);
-        wait->told = true;
-    }
-    if (poll(fds, 2, left < wait->look_ms ? (int)left : wait->look_ms) > 0 && fds[0].revents) {
-        while (read(wait->inotify_fd, events, sizeof(events)) > 0)
-            continue; /* what happened does not matter */
-        wait->look_ms = LOOK_FIRST_MS;
-    } else if (wait->look_ms < LOOK_MOST_MS) {
-        wait->look_ms *= 2;
-    }
     if (is_queued)
-        wait->queued_ms += al_clock_ms() - now;
-    return 0;
+        wait->lock.queued_ms += al_clock_ms() - now;
+    return r == AL_ERR_TIMEOUT ? timed_out(wait, err) : r;
 }
 
 static int cannot_lock(int r, struct al_error *err)
@@ -194,32 +145,16 @@ static int await_byte(struct wait *wait, off_t byte, struct al_error *err)
     return r < 0 ? cannot_lock(r, err) : 0;
 }
 
-/* Without inotify, waiting takes up to LOOK_MOST_MS longer. */
-static int watch(const char *path)
-{
-    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-    if (fd >= 0 && inotify_add_watch(fd, path, IN_CLOSE_WRITE | IN_MODIFY) < 0)
-        al_closep(&fd);
-    return fd;
-}
-
 /* Take both bytes, the one of the next writer first. */
 static int wait_in_line(struct wait *wait, const char *path, struct al_error *err)
 {
-    al_auto(al_closep) int inotify_fd = watch(path);
-    struct al_run_limits *budget = wait->budget;
-    int64_t waited_ms;
     int r;
 
-    wait->inotify_fd = inotify_fd;
+    al_lock_wait_begin(&wait->lock, path, IN_CLOSE_WRITE | IN_MODIFY);
     r = await_byte(wait, NEXT, err);
     if (r == 0)
         r = await_byte(wait, HELD, err);
-    if (wait->told) /* what was said is over */
-        budget->on_lock_wait.report(budget->on_lock_wait.payload, NULL);
-    waited_ms = al_clock_ms() - wait->began_ms - wait->queued_ms;
-    budget->left_ms = budget->left_ms > waited_ms ? budget->left_ms - (uint32_t)waited_ms : 1;
+    al_lock_wait_end(&wait->lock, r == 0);
     return r;
 }
 
@@ -238,21 +173,20 @@ static int acquire(struct al_repo *repo, bool counts_all, struct al_run_limits *
                    struct al_error *err)
 {
     const struct al_git *git = repo->at.git;
-    const int64_t now = al_clock_ms();
+    al_auto(al_freep) char *name = NULL;
     al_auto(al_freep) char *path = NULL;
     al_auto(al_closep) int fd = -1;
-    struct wait wait = { .git = git,
-                         .budget = budget,
-                         .began_ms = now,
-                         .deadline_ms = now + budget->left_ms,
-                         .look_ms = LOOK_FIRST_MS,
+    struct wait wait = { .lock = { .budget = budget, .describe = describe_wait, .of = &wait.fd },
+                         .git = git,
                          .counts_all = counts_all };
-    int r = repo->at.is_own ? 0 : lock_file_of(repo, &path);
+    int r;
 
     if (repo->at.is_own) /* one call's */
         return 0;
-    if (r < 0)
-        return cannot_lock(r, err);
+    name = al_location_dir_name(repo->at.common_dir);
+    if (!name)
+        return cannot_lock(-errno, err);
+    path = al_fs_join(git->lock_dir, name);
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 && errno == ENOENT && al_fs_mkdirs(git->lock_dir, 0700) == 0)
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -416,7 +416,7 @@ static int write_record(const struct al_pull *pull)
     return al_import_end(&import, pull->budget, NULL, pull->err);
 }
 
-static bool read_change(void *payload, const struct al_bare_change *from)
+static bool read_change(void *payload, const struct al_change *from)
 {
     struct al_pull *pull = payload;
     const bool sha256 = pull->staging->options.sha256;

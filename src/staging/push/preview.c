@@ -88,7 +88,7 @@ struct before {
 
 /* The branch has the file, and neither in the version that it was changed from nor in the one that
  * it was changed to; and it is not that the sandbox saw the former there. */
-static bool take_change(void *payload, const struct al_bare_change *change)
+static bool take_change(void *payload, const struct al_change *change)
 {
     const struct before *before = payload;
     struct al_push *push = before->push;

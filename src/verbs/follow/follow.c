@@ -266,7 +266,7 @@ static int read_changes(const struct al_follow *with, const char *commit,
     changes.all = true;
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "diff-tree", "-r", "-z", "--raw",
                  "--no-abbrev", "--no-renames", with->from, commit, "--", NULL);
-    r = al_git_list_changes(with->repo, &command, &changes, err);
+    r = al_git_list_changes(&with->repo->at, &command, &changes, err);
     if (r == 0)
         take_changes(&changes, paths);
     return r;

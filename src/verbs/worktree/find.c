@@ -36,12 +36,9 @@ void al_worktree_record_clear(struct al_worktree_record *record)
 /* Caller frees; NULL: the repository is gone. */
 static char *dir_of(const struct al_git *git, const char *common_dir)
 {
-    struct stat st;
+    al_auto(al_freep) char *name = al_location_dir_name(common_dir);
 
-    if (stat(common_dir, &st) < 0)
-        return NULL;
-    return al_asprintf("%s/%llx-%llx", git->records_dir, (unsigned long long)st.st_dev,
-                       (unsigned long long)st.st_ino);
+    return name ? al_fs_join(git->records_dir, name) : NULL;
 }
 
 /* The same for a record in it. */
