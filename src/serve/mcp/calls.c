@@ -531,17 +531,44 @@ static void wait_aside(void *payload, const char *waiting_for)
     set_waiting_aside(payload, waiting_for);
 }
 
+/* The params of sampling/createMessage.  Caller owns the reference. */
+static json_t *sampling_params(const struct al_sampling_request *request)
+{
+    return json_pack("{s:[{s:s, s:{s:s, s:o}}], s:o, s:i}", "messages", "role", "user", "content",
+                     "type", "text", "text", al_json_string(request->task), "systemPrompt",
+                     al_json_string(request->role), "maxTokens", request->max_tokens);
+}
+
+/* The text in its result.  NULL: it holds no text, or the text was cut at maxTokens. */
+static char *sampling_text(const json_t *result)
+{
+    const char *role = al_json_get_string(result, "role");
+    const char *stop = al_json_get_string(result, "stopReason");
+    const json_t *content = json_object_get(result, "content");
+    const char *type, *text;
+
+    if (json_is_array(content) && json_array_size(content) == 1) /* from 2025-11-25 */
+        content = json_array_get(content, 0);
+    type = al_json_get_string(content, "type");
+    text = al_json_get_string(content, "text");
+    if (!role || strcmp(role, "assistant") != 0 || !type || strcmp(type, "text") != 0 || !text ||
+        strlen(text) != json_string_length(json_object_get(content, "text")) ||
+        (stop && !strcmp(stop, "maxTokens")))
+        return NULL;
+    return al_strdup(text);
+}
+
 static int sample_text(void *payload, const struct al_sampling_request *request,
                        struct al_cancel *cancel, char **ret_text, struct al_error *err)
 {
-    al_auto(al_json_decrefp) json_t *params = al_sampling_params(request), *result = NULL;
+    al_auto(al_json_decrefp) json_t *params = sampling_params(request), *result = NULL;
     const int r = ask_client(payload, "waiting for the client's model",
                              &(struct al_client_question){ .method = "sampling/createMessage",
                                                            .params = params,
                                                            .timeout_ms = request->timeout_ms },
                              cancel, &result, err);
 
-    *ret_text = result ? al_sampling_text(result) : NULL;
+    *ret_text = result ? sampling_text(result) : NULL;
     return r == AL_ERR_AGAIN ? 0 : r;
 }
 
@@ -680,9 +707,10 @@ static void respond(struct al_inflight *call)
         al_reply_nothing(call->spec.sink);
 }
 
-/* Run the call on this thread and answer it, unless it is cancelled.  Frees `call`. */
-static void run_call(struct al_inflight *call)
+/* Run the call on this thread and answer it, unless it is cancelled.  Frees it. */
+static void run_call(struct al_task *task)
 {
+    struct al_inflight *call = (struct al_inflight *)task;
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
     if (call->spec.respond)
@@ -695,11 +723,6 @@ static void run_call(struct al_inflight *call)
 }
 
 /* --- From outside --- */
-
-static void run_task(struct al_task *task)
-{
-    run_call((struct al_inflight *)task);
-}
 
 /* What the call waits for before it begins; NULL: nothing. */
 static struct al_gate *gate_of(struct al_calls *calls, const struct al_call_spec *spec)
@@ -720,7 +743,7 @@ void al_calls_start(struct al_calls *calls, struct al_call_spec *spec)
 {
     struct al_inflight *call = al_calloc(1, sizeof(*call));
 
-    call->task = (struct al_task){ .run = run_task, .gates = { gate_of(calls, spec) } };
+    call->task = (struct al_task){ .run = run_call, .gates = { gate_of(calls, spec) } };
     call->calls = calls;
     call->cancel = al_cancel_new();
     call->spec = *spec;

@@ -15,36 +15,6 @@
 #include "guard/approval.h"
 #include "proc/cancel.h"
 
-bool al_sampling_usable(const json_t *capabilities)
-{
-    return json_is_object(json_object_get(capabilities, "sampling"));
-}
-
-json_t *al_sampling_params(const struct al_sampling_request *request)
-{
-    return json_pack("{s:[{s:s, s:{s:s, s:o}}], s:o, s:i}", "messages", "role", "user", "content",
-                     "type", "text", "text", al_json_string(request->task), "systemPrompt",
-                     al_json_string(request->role), "maxTokens", request->max_tokens);
-}
-
-char *al_sampling_text(const json_t *result)
-{
-    const char *role = al_json_get_string(result, "role");
-    const char *stop = al_json_get_string(result, "stopReason");
-    const json_t *content = json_object_get(result, "content");
-    const char *type, *text;
-
-    if (json_is_array(content) && json_array_size(content) == 1) /* from 2025-11-25 */
-        content = json_array_get(content, 0);
-    type = al_json_get_string(content, "type");
-    text = al_json_get_string(content, "text");
-    if (!role || strcmp(role, "assistant") != 0 || !type || strcmp(type, "text") != 0 || !text ||
-        strlen(text) != json_string_length(json_object_get(content, "text")) ||
-        (stop && !strcmp(stop, "maxTokens")))
-        return NULL;
-    return al_strdup(text);
-}
-
 void al_client_requests_init(struct al_client_requests *requests)
 {
     *requests = (struct al_client_requests){ .pending = NULL };

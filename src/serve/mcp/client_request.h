@@ -90,15 +90,4 @@ int al_client_requests_ask(struct al_client_requests *requests, struct al_messag
 void al_client_requests_answer(struct al_client_requests *requests,
                                const struct al_rpc_message *message);
 
-/** Test whether client capabilities include sampling. */
-bool al_sampling_usable(const json_t *capabilities);
-
-/** The params of sampling/createMessage.  Caller owns the reference. */
-json_t *al_sampling_params(const struct al_sampling_request *request);
-
-/** The text in its result.  NULL: it holds no text, or the text was cut at maxTokens.  Caller
- * frees.
- */
-char *al_sampling_text(const json_t *result);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/lock.h"
 #include "base/sink.h"
 #include "call/registry.h"
 #include "guard/agent.h"
@@ -66,7 +67,7 @@ static void send_result(const struct al_dispatch *dispatch, const struct request
 }
 
 /* The list changes only if there are tools of other servers. */
-static const char *capabilities(const struct al_dispatch *dispatch)
+static const char *own_capabilities(const struct al_dispatch *dispatch)
 {
     return dispatch->offer->session->mounts ? "\"capabilities\":{\"tools\":{\"listChanged\":true}}"
                                             : "\"capabilities\":{\"tools\":{}}";
@@ -77,9 +78,119 @@ static void add_instructions(const struct al_dispatch *dispatch, struct al_str *
     al_str_addf(members, ",\"instructions\":%s", dispatch->offer->instructions);
 }
 
+/* --- Changes of the list of tools --- */
+
+#define CHANGED "\"method\":\"notifications/tools/list_changed\""
+
+/* Caller holds the lock. */
+static void send_for(struct al_message_sink *sink, const char *id, const char *method,
+                     const char *more)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_addf(&line,
+                "{\"jsonrpc\":\"2.0\",%s,\"params\":{\"_meta\":{"
+                "\"io.modelcontextprotocol/subscriptionId\":%s}%s}}",
+                method, id, more);
+    al_sink_send(sink, &line);
+}
+
+/* Caller holds the lock. */
+static void tell(struct al_dispatch *dispatch)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (!dispatch->is_listed)
+        return;
+    if (dispatch->legacy) {
+        al_str_adds(&line, "{\"jsonrpc\":\"2.0\"," CHANGED "}");
+        al_sink_send(dispatch->legacy, &line);
+    }
+    for (size_t i = 0; i < dispatch->nsubscriptions; i++)
+        if (dispatch->subscriptions[i].wants)
+            send_for(dispatch->subscriptions[i].sink, dispatch->subscriptions[i].id, CHANGED, "");
+    dispatch->is_listed = false;
+}
+
+/* Runs on a thread of a server, whenever its list has changed. */
+static void on_change(void *payload)
+{
+    struct al_service *service = payload;
+
+    al_hold(&service->lock);
+    for (struct al_dispatch *dispatch = service->first; dispatch; dispatch = dispatch->next)
+        tell(dispatch);
+}
+
+void al_dispatch_set_legacy(struct al_dispatch *dispatch, struct al_message_sink *sink)
+{
+    al_hold(&dispatch->service->lock);
+    dispatch->legacy = sink;
+}
+
+/* Caller holds the lock.  The place of a subscription; its end: there is none. */
+static size_t find_subscription(const struct al_dispatch *dispatch, const char *id,
+                                const struct al_message_sink *sink)
+{
+    size_t at = 0;
+
+    while (at < dispatch->nsubscriptions &&
+           ((sink && dispatch->subscriptions[at].sink != sink) ||
+            (id && strcmp(dispatch->subscriptions[at].id, id) != 0)))
+        at++;
+    return at;
+}
+
+/* Caller holds the lock. */
+static void drop(struct al_dispatch *dispatch, size_t at)
+{
+    free(dispatch->subscriptions[at].id);
+    dispatch->subscriptions[at] = dispatch->subscriptions[--dispatch->nsubscriptions];
+}
+
+static bool subscribe(struct al_dispatch *dispatch, const char *id, struct al_message_sink *sink,
+                      bool wants)
+{
+    bool opens;
+
+    al_hold(&dispatch->service->lock);
+    opens = find_subscription(dispatch, id, sink) == dispatch->nsubscriptions &&
+            dispatch->nsubscriptions < AL_SUBSCRIPTIONS_MAX;
+    if (opens) {
+        send_for(sink, id, "\"method\":\"notifications/subscriptions/acknowledged\"",
+                 wants ? ",\"notifications\":{\"toolsListChanged\":true}"
+                       : ",\"notifications\":{}");
+        dispatch->subscriptions[dispatch->nsubscriptions++] =
+            (struct al_subscription){ al_strdup(id), sink, wants };
+    }
+    return opens;
+}
+
+void al_dispatch_unsubscribe(struct al_dispatch *dispatch, const char *id,
+                             const struct al_message_sink *sink)
+{
+    size_t at;
+
+    al_hold(&dispatch->service->lock);
+    while ((at = find_subscription(dispatch, id, sink)) < dispatch->nsubscriptions)
+        drop(dispatch, at);
+}
+
+void al_dispatch_end(struct al_dispatch *dispatch, void (*end)(struct al_message_sink *sink))
+{
+    al_hold(&dispatch->service->lock);
+    while (dispatch->nsubscriptions) {
+        end(dispatch->subscriptions[dispatch->nsubscriptions - 1].sink);
+        drop(dispatch, dispatch->nsubscriptions - 1);
+    }
+}
+
+/* --- Methods --- */
+
 static void initialize(struct al_dispatch *dispatch, const struct request *request)
 {
     const json_t *params = request->message->params;
+    const json_t *capabilities = json_object_get(params, "capabilities");
     const char *wanted = al_json_get_string(params, "protocolVersion");
     al_auto(al_str_clear) struct al_str members = AL_STR_INIT;
 
@@ -88,17 +199,16 @@ static void initialize(struct al_dispatch *dispatch, const struct request *reque
         return;
     }
     dispatch->revision = al_revision_agree(wanted);
-    dispatch->form =
-        al_approval_form_for(json_object_get(params, "capabilities"), dispatch->revision);
-    dispatch->sampling = al_sampling_usable(json_object_get(params, "capabilities"));
+    dispatch->form = al_approval_form_for(capabilities, dispatch->revision);
+    dispatch->sampling = json_is_object(json_object_get(capabilities, "sampling"));
     free(dispatch->client);
     dispatch->client =
         al_agent_name(al_json_get_string(json_object_get(params, "clientInfo"), "name"));
     al_str_addf(&members, "\"protocolVersion\":\"%s\",%s,\"serverInfo\":%s",
-                dispatch->revision->name, capabilities(dispatch), dispatch->service->info);
+                dispatch->revision->name, own_capabilities(dispatch), dispatch->service->info);
     add_instructions(dispatch, &members);
     send_result(dispatch, request, members.buf);
-    al_listing_set_legacy(&dispatch->listing, dispatch->out);
+    al_dispatch_set_legacy(dispatch, dispatch->out);
 }
 
 static void discover(struct al_dispatch *dispatch, const struct request *request)
@@ -107,7 +217,7 @@ static void discover(struct al_dispatch *dispatch, const struct request *request
 
     al_str_adds(&members, "\"supportedVersions\":");
     al_revision_add_list(&members);
-    al_str_addf(&members, ",%s", capabilities(dispatch));
+    al_str_addf(&members, ",%s", own_capabilities(dispatch));
     add_instructions(dispatch, &members);
     send_result(dispatch, request, members.buf);
 }
@@ -122,9 +232,19 @@ static void respond_list(void *payload, const struct al_result_extra *extra,
                          struct al_cancel *cancel, struct al_str *out)
 {
     struct al_dispatch *dispatch = payload;
+    struct al_service *service = dispatch->service;
+    const struct al_mounted_list *now;
+    al_auto(al_freep) char *text = NULL;
 
-    al_str_addc(out, '{');
-    al_listing_add(&dispatch->listing, cancel, out);
+    al_mounts_await(service->mounts, AL_LISTING_WAIT_MS, cancel);
+    /* A change from here on is not in this list for sure, so it is told. */
+    (void)pthread_mutex_lock(&service->lock);
+    dispatch->is_listed = true;
+    (void)pthread_mutex_unlock(&service->lock);
+    now = al_mounts_list(service->mounts);
+    text = al_tools_list_text(dispatch->offer->session, now);
+    al_mounted_list_free(now);
+    al_str_addf(out, "{%s", text);
     if (extra)
         al_str_addf(out, ",%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{%s}",
                     extra->members, extra->meta);
@@ -161,7 +281,7 @@ static void listen_to(struct al_dispatch *dispatch, const struct request *reques
     else if (!json_is_object(wanted))
         refuse(request, AL_RPC_INVALID_PARAMS,
                "subscriptions/listen needs notifications, an object");
-    else if (!al_listing_subscribe(&dispatch->listing, request->message->id, request->sink, tools))
+    else if (!subscribe(dispatch, request->message->id, request->sink, tools))
         refuse(request, AL_RPC_INVALID_REQUEST,
                "too many subscriptions, or one with this id is open");
     else
@@ -288,7 +408,7 @@ static void cancelled(struct al_dispatch *dispatch, const struct request *reques
         return;
     al_calls_cancel(&dispatch->service->calls, &dispatch->scope, id);
     if (!dispatch->scope.ids_repeat)
-        al_listing_unsubscribe(&dispatch->listing, id, NULL);
+        al_dispatch_unsubscribe(dispatch, id, NULL);
 }
 
 static const struct method methods[] = {
@@ -397,14 +517,68 @@ const char *al_dispatch_batch_problem(const struct al_dispatch *dispatch,
     return NULL;
 }
 
+/* The answers of a batch, which are sent together after the last of them. */
+struct batch {
+    struct al_message_sink sink; /* of each message in it */
+    struct al_message_sink *out;
+    pthread_mutex_t lock;
+    struct al_str items; /* the answers so far, separated by commas */
+    size_t awaited;      /* answers still to come, plus one until all have come */
+};
+
+static void finish_batch(struct batch *batch)
+{
+    if (batch->items.len)
+        al_str_addc(&batch->items, ']');
+    al_sink_answer(batch->out,
+                   &(struct al_rpc_answer){ .line = batch->items.len ? &batch->items : NULL });
+    al_str_clear(&batch->items);
+    (void)pthread_mutex_destroy(&batch->lock);
+    free(batch);
+}
+
+static void batch_send(struct al_message_sink *sink, struct al_str *line)
+{
+    al_sink_send(((struct batch *)sink)->out, line);
+}
+
+static void batch_answer(struct al_message_sink *sink, const struct al_rpc_answer *answer)
+{
+    struct batch *batch = (struct batch *)sink;
+    bool last;
+
+    (void)pthread_mutex_lock(&batch->lock);
+    if (answer->line) {
+        al_str_addc(&batch->items, batch->items.len ? ',' : '[');
+        al_str_add(&batch->items, answer->line->buf, answer->line->len);
+    }
+    last = --batch->awaited == 0;
+    (void)pthread_mutex_unlock(&batch->lock);
+    if (last)
+        finish_batch(batch);
+}
+
+/* Add a message whose answer belongs to the batch.  The sink for it. */
+static struct al_message_sink *expect(struct batch *batch)
+{
+    al_hold(&batch->lock);
+    batch->awaited++;
+    return &batch->sink;
+}
+
+static size_t bytes_of(struct batch *batch)
+{
+    al_hold(&batch->lock);
+    return batch->items.len;
+}
+
 /* A modern request has headers of its own, and may stay open, so it comes alone. */
 static void handle_item(struct al_dispatch *dispatch, const struct al_rpc_message *message,
-                        struct al_batch *batch)
+                        struct batch *batch)
 {
     const bool has_method = message->kind == AL_RPC_REQUEST || message->kind == AL_RPC_NOTIFICATION;
-    const bool is_full =
-        message->kind == AL_RPC_REQUEST && al_batch_bytes(batch) >= BATCH_ANSWER_BYTES;
-    struct al_message_sink *sink = al_batch_expect(batch);
+    const bool is_full = message->kind == AL_RPC_REQUEST && bytes_of(batch) >= BATCH_ANSWER_BYTES;
+    struct al_message_sink *sink = expect(batch);
 
     if (is_full)
         al_reply_busy(sink, message->id,
@@ -421,11 +595,16 @@ void al_dispatch_batch(struct al_dispatch *dispatch, const struct al_rpc_doc *do
 {
     al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
     struct al_rpc_cursor cursor = AL_RPC_CURSOR_INIT;
-    struct al_batch *batch = al_batch_new(sink);
+    struct batch *batch = al_calloc(1, sizeof(*batch));
 
+    *batch = (struct batch){ .sink = { .send = batch_send, .answer = batch_answer },
+                             .out = sink,
+                             .items = AL_STR_INIT,
+                             .awaited = 1 };
+    (void)pthread_mutex_init(&batch->lock, NULL);
     while (al_rpc_doc_next(doc, &cursor, &message))
         handle_item(dispatch, &message, batch);
-    al_batch_close(batch);
+    al_reply_nothing(&batch->sink);
 }
 
 static char *describe_server(const char *version)
@@ -447,12 +626,15 @@ void al_service_init(struct al_service *service, const char *version, struct al_
     service->meta = al_asprintf("\"io.modelcontextprotocol/serverInfo\":%s", service->info);
     service->modern =
         (struct al_result_extra){ .members = "\"resultType\":\"complete\"", .meta = service->meta };
-    al_listings_init(&service->listings, mounts);
+    service->mounts = mounts;
+    (void)pthread_mutex_init(&service->lock, NULL);
+    al_mounts_watch(mounts, on_change, service);
 }
 
 void al_service_clear(struct al_service *service)
 {
-    al_listings_clear(&service->listings);
+    al_mounts_watch(service->mounts, NULL, NULL);
+    (void)pthread_mutex_destroy(&service->lock);
     al_calls_clear(&service->calls);
     free(service->info);
     free(service->meta);
@@ -464,12 +646,22 @@ void al_dispatch_init(struct al_dispatch *dispatch, struct al_service *service,
     *dispatch =
         (struct al_dispatch){ .service = service, .offer = offer, .form = AL_APPROVAL_FORM_NONE };
     al_call_scope_init(&dispatch->scope, session);
-    al_listing_init(&dispatch->listing, &service->listings, offer);
+    al_hold(&service->lock);
+    dispatch->next = service->first;
+    service->first = dispatch;
 }
 
 void al_dispatch_clear(struct al_dispatch *dispatch)
 {
-    al_listing_clear(&dispatch->listing);
+    struct al_dispatch **at;
+
+    (void)pthread_mutex_lock(&dispatch->service->lock);
+    for (at = &dispatch->service->first; *at != dispatch; at = &(*at)->next)
+        ;
+    *at = dispatch->next;
+    (void)pthread_mutex_unlock(&dispatch->service->lock);
+    for (size_t i = 0; i < dispatch->nsubscriptions; i++)
+        free(dispatch->subscriptions[i].id);
     al_call_scope_clear(&dispatch->scope);
     free(dispatch->client);
 }

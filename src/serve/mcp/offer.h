@@ -20,7 +20,7 @@ struct al_offer {
     const struct al_session *session;
     bool is_private;    /**< it depends on who asks, so caches may not share it */
     char *tools;        /**< the member "tools" of the result of tools/list; NULL: there are mounted
-                           tools, and al_listing_add() makes it */
+                           tools, and tools/list makes it */
     char *instructions; /**< for the model, a JSON string */
     struct al_request_states request_states;
 };

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/mcp/reply.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/jsonrpc.h"
-#include "base/lock.h"
 #include "base/protocol_version.h"
 #include "base/sink.h"
 #include "base/utf8.h"
@@ -74,76 +72,6 @@ enum al_rpc_code al_envelope_read(const struct al_rpc_message *message,
 
 /* The length of a client's text that is repeated. */
 #define NAME_BYTES 128
-
-struct al_batch {
-    struct al_message_sink sink; /* of each message in it */
-    struct al_message_sink *out;
-    pthread_mutex_t lock;
-    struct al_str items; /* the answers so far, separated by commas */
-    size_t awaited;      /* answers still to come, plus one until al_batch_close() */
-};
-
-static void finish(struct al_batch *batch)
-{
-    if (batch->items.len)
-        al_str_addc(&batch->items, ']');
-    al_sink_answer(batch->out,
-                   &(struct al_rpc_answer){ .line = batch->items.len ? &batch->items : NULL });
-    al_str_clear(&batch->items);
-    (void)pthread_mutex_destroy(&batch->lock);
-    free(batch);
-}
-
-static void batch_send(struct al_message_sink *sink, struct al_str *line)
-{
-    al_sink_send(((struct al_batch *)sink)->out, line);
-}
-
-static void batch_answer(struct al_message_sink *sink, const struct al_rpc_answer *answer)
-{
-    struct al_batch *batch = (struct al_batch *)sink;
-    bool last;
-
-    (void)pthread_mutex_lock(&batch->lock);
-    if (answer->line) {
-        al_str_addc(&batch->items, batch->items.len ? ',' : '[');
-        al_str_add(&batch->items, answer->line->buf, answer->line->len);
-    }
-    last = --batch->awaited == 0;
-    (void)pthread_mutex_unlock(&batch->lock);
-    if (last)
-        finish(batch);
-}
-
-struct al_batch *al_batch_new(struct al_message_sink *out)
-{
-    struct al_batch *batch = al_calloc(1, sizeof(*batch));
-
-    batch->sink = (struct al_message_sink){ .send = batch_send, .answer = batch_answer };
-    batch->out = out;
-    batch->items = AL_STR_INIT;
-    batch->awaited = 1;
-    (void)pthread_mutex_init(&batch->lock, NULL);
-    return batch;
-}
-
-struct al_message_sink *al_batch_expect(struct al_batch *batch)
-{
-    al_hold(&batch->lock);
-    batch->awaited++;
-    return &batch->sink;
-}
-
-size_t al_batch_bytes(struct al_batch *batch)
-{
-    al_hold(&batch->lock);
-    return batch->items.len;
-}
-
-void al_batch_close(struct al_batch *batch)
-{
-    al_reply_nothing(&batch->sink);
-}
 
 static void answer(struct al_message_sink *sink, const struct al_rpc_answer *answer)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sends an answer to the sink of its request, or adds it to the array that answers a batch.
+ * Sends an answer to the sink of its request.
  *
- * Every message is answered exactly once, with a line or with nothing.  The answers of a batch are
- * sent together after the last of them.  A batch without answers sends nothing.
+ * Every message is answered exactly once, with a line or with nothing.
  */
 #ifndef AL_SERVE_MCP_REPLY_H
 #define AL_SERVE_MCP_REPLY_H
@@ -19,21 +18,7 @@ struct al_envelope {
     const json_t *client;       /**< clientInfo, an object; NULL: none; borrowed */
 };
 
-struct al_batch;
 struct al_message_sink;
-
-/** Begin a batch, which is answered on `out`.  It frees itself after al_batch_close() and the
- * answer to its last message. */
-struct al_batch *al_batch_new(struct al_message_sink *out);
-
-/** Add a message whose answer belongs to the batch.  Returns the sink for it. */
-struct al_message_sink *al_batch_expect(struct al_batch *batch);
-
-/** Bytes of the answers so far. */
-size_t al_batch_bytes(struct al_batch *batch);
-
-/** No more messages will be added. */
-void al_batch_close(struct al_batch *batch);
 
 /** Answer with a line.  A sink of NULL: nobody waits for it.  Threads: any. */
 void al_reply_send(struct al_message_sink *sink, struct al_str *line);

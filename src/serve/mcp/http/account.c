@@ -149,7 +149,7 @@ static bool stop(struct al_peer *peer)
     was_stopped = peer->is_stopped;
     peer->is_stopped = true;
     peer->dispatch.out = NULL;
-    al_listing_set_legacy(&peer->dispatch.listing, NULL);
+    al_dispatch_set_legacy(&peer->dispatch, NULL);
     (void)pthread_mutex_unlock(&peer->lock);
     return !was_stopped;
 }
@@ -167,7 +167,7 @@ void al_peer_end(struct al_peer *peer)
     if (!stop(peer))
         return;
     al_calls_cancel_all(&peer->dispatch.service->calls, &peer->dispatch.scope, NULL);
-    al_listing_end(&peer->dispatch.listing, close_sink);
+    al_dispatch_end(&peer->dispatch, close_sink);
     (void)pthread_mutex_lock(&peer->streams_lock);
     streams = al_take(&peer->streams);
     server_stream = al_take(&peer->server_stream);

@@ -236,7 +236,7 @@ static void cancel_post(struct al_endpoint *endpoint, struct al_stream *stream)
     if (!peer)
         return;
     al_calls_cancel_all(&endpoint->service.calls, &peer->dispatch.scope, &stream->sink);
-    al_listing_unsubscribe(&peer->dispatch.listing, NULL, &stream->sink);
+    al_dispatch_unsubscribe(&peer->dispatch, NULL, &stream->sink);
     al_peer_unref(peer);
 }
 
