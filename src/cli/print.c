@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -15,6 +16,7 @@
 #include "cli/names.h"
 #include "cli/setup.h"
 #include "guard/text.h"
+#include "proc/cancel.h"
 #include "tools/upstream/mounts.h"
 
 #define NAME_COLUMNS 18
@@ -290,6 +292,22 @@ static void note_error(int r)
 void al_cli_print(int fd, const struct al_str *text)
 {
     note_error(al_write_all(fd, text->buf, text->len));
+}
+
+char al_cli_ask(const char *question, struct al_cancel *cancel)
+{
+    struct pollfd wait[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+                             { .fd = al_cancel_fd(cancel), .events = POLLIN } };
+    char answer[16] = "";
+
+    (void)al_write_all(STDOUT_FILENO, question, strlen(question));
+    while (poll(wait, AL_COUNT(wait), -1) < 0 && errno == EINTR)
+        continue;
+    if (al_cancel_fired(cancel) || !fgets(answer, (int)sizeof(answer), stdin))
+        return 0;
+    if (!strcasecmp(answer, "yes\n") || (*answer && !strcmp(answer + 1, "\n")))
+        return (char)(*answer | 0x20);
+    return 0;
 }
 
 void al_cli_print_json(json_t *object)

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/setup.h"
 
+struct al_cancel;
 struct al_nearest;
 
 /** Columns of the text that commands print about themselves. */
@@ -25,6 +26,10 @@ void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
 /** Print "airlock: <line>" to stderr about a wait, for `on_lock_wait` of struct al_session and of
  * struct al_run_limits; NULL says that it is over.  `payload` is ignored. */
 void al_cli_note_wait(void *payload, const char *line);
+
+/** Ask on standard output, and read one line.  The letter that it is in lower case, of "yes" too;
+ * 0: something else, its end, or a signal.  `cancel` may be NULL. */
+char al_cli_ask(const char *question, struct al_cancel *cancel);
 
 /** Flush stdout.  Returns `code`, or AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost. */
 int al_cli_finish(int code);

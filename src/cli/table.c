@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/table.h"
 
-#include <inttypes.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #include "cli/config/keys.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"

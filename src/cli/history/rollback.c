@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock rollback: restore the state before the last executions. */
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -559,36 +555,18 @@ static int roll_back(struct al_undo *undo, const struct own_options *own, bool d
     return r;
 }
 
-/* Read one line.  Returns false at end of input and after a signal. */
-static bool read_answer(struct al_cancel *cancel, char *answer, int size)
-{
-    struct pollfd wait[2] = {
-        { .fd = STDIN_FILENO, .events = POLLIN },
-        { .fd = al_cancel_fd(cancel), .events = POLLIN },
-    };
-
-    while (poll(wait, AL_COUNT(wait), -1) < 0 && errno == EINTR)
-        continue;
-    return !al_cancel_fired(cancel) && fgets(answer, size, stdin);
-}
-
 /* On a terminal, show what would change and ask.  No lock is held meanwhile.  An error counts as
  * yes: the rollback itself reports it. */
 static bool is_confirmed(struct al_undo *undo, const struct own_options *own)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
-    const char *question = own->redo ? "Redo? [y/N] " : "Roll back? [y/N] ";
-    char answer[16] = "";
 
     if (own->yes || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
         roll_back(undo, own, true, &rollback, &err) < 0)
         return true;
     show_dry_run(undo->repo, &rollback, own->redo);
-    (void)al_write_all(STDOUT_FILENO, question, strlen(question));
-    if (!read_answer(undo->budget.cancel, answer, (int)sizeof(answer)))
-        return false;
-    return !strcasecmp(answer, "y\n") || !strcasecmp(answer, "yes\n");
+    return al_cli_ask(own->redo ? "Redo? [y/N] " : "Roll back? [y/N] ", undo->budget.cancel) == 'y';
 }
 
 static int run(struct al_undo *undo, const struct own_options *own)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "cli/environment.h"
@@ -22,8 +21,7 @@
 #include "guard/root.h"
 #include "guard/text.h"
 
-#define TIME_LIMIT_MS     10000u
-#define GITFILE_MAX_BYTES 4096u
+#define TIME_LIMIT_MS 10000u
 
 static bool has_file(const char *dir, const char *name)
 {
@@ -31,22 +29,6 @@ static bool has_file(const char *dir, const char *name)
     struct stat st;
 
     return stat(path, &st) == 0;
-}
-
-/* The path in the nearest gitfile: a file `.git` in this directory or above.  *ret_top is the
- * directory it is in.  NULL: there is none. */
-static char *read_gitfile(const char *given, char **ret_top)
-{
-    al_auto(al_freep) char *dir = al_environment_repository(given);
-    al_auto(al_freep) char *path = dir ? al_fs_join(dir, ".git") : NULL;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    if (!path || al_fs_read(AT_FDCWD, path, GITFILE_MAX_BYTES, &text) < 0 ||
-        !al_starts_with(text.buf, "gitdir: "))
-        return NULL;
-    al_str_trim_end(&text);
-    *ret_top = al_take(&dir);
-    return al_fs_join(*ret_top, text.buf + strlen("gitdir: "));
 }
 
 static bool is_submodule(const char *git_dir)
@@ -57,14 +39,15 @@ static bool is_submodule(const char *git_dir)
 /* Add a finding for a repository whose git directory lies outside the roots. */
 static bool add_outside_roots(struct al_findings *findings, const char *dir)
 {
-    al_auto(al_freep) char *top = NULL;
-    al_auto(al_freep) char *gitfile = read_gitfile(dir, &top);
-    al_auto(al_freep) char *git_dir = gitfile ? realpath(gitfile, NULL) : NULL;
+    al_auto(al_freep) char *top = al_environment_repository(dir);
+    al_auto(al_freep) char *file = top ? al_fs_join(top, ".git") : NULL;
+    al_auto(al_freep) char *named =
+        file ? al_git_read_pointer(AT_FDCWD, file, "gitdir: ", top) : NULL;
+    al_auto(al_freep) char *git_dir = named ? realpath(named, NULL) : NULL;
     al_auto(al_freep) char *fix = NULL;
     al_auto(al_freep) char *safe_top = NULL;
     al_auto(al_freep) char *safe_dir = NULL;
-    const char *kind = "separate git directory";
-    bool separate = false;
+    const char *kind = NULL;
 
     if (!git_dir)
         return false;
@@ -74,18 +57,16 @@ static bool add_outside_roots(struct al_findings *findings, const char *dir)
         kind = "linked worktree";
     else if (is_submodule(git_dir))
         kind = "submodule";
-    else
-        separate = true;
-    fix = separate
-              ? al_asprintf("Its git directory lies outside the roots, so every call is refused. "
-                            "Add it to the configuration: git_dirs = [\"%s\"] below "
-                            "[tools.sandbox].",
-                            safe_dir)
-              : al_asprintf("Its git directory does not name this working tree, so every call is "
-                            "refused. Run 'git worktree repair', or 'git submodule update' for a "
-                            "submodule, and start airlock with --root %s",
-                            safe_top);
-    al_finding_add(findings, "repository", AL_MISSING, fix, "%s", kind);
+    fix = !kind ? al_asprintf("Its git directory lies outside the roots, so every call is refused. "
+                              "Add it to the configuration: git_dirs = [\"%s\"] below "
+                              "[tools.sandbox].",
+                              safe_dir)
+                : al_asprintf("Its git directory does not name this working tree, so every call is "
+                              "refused. Run 'git worktree repair', or 'git submodule update' for a "
+                              "submodule, and start airlock with --root %s",
+                              safe_top);
+    al_finding_add(findings, "repository", AL_MISSING, fix, "%s",
+                   kind ? kind : "separate git directory");
     return true;
 }
 

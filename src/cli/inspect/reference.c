@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock tools --markdown: the page docs/REFERENCE.md, from the tables of the program. */
 #include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"

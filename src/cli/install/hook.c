@@ -16,7 +16,6 @@
  *
  * Source: the clients' own documentation of their hooks.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/base64.h"
@@ -753,8 +751,7 @@ static bool offers_rules(const struct install *install)
 /* 'y': write; 'r': write the rules too; 'n'. */
 static char ask(const struct install *install)
 {
-    const char *question = install->removes ? "Remove? [y/N] " : "Write? [y/N] ";
-    char answer[16] = "";
+    char answer;
 
     if (install->yes)
         return 'y';
@@ -764,13 +761,9 @@ static char ask(const struct install *install)
     }
     if (offers_rules(install))
         (void)al_write_all(STDOUT_FILENO, rules_offer, strlen(rules_offer));
-    (void)al_write_all(STDOUT_FILENO, question, strlen(question));
-    if (fgets(answer, (int)sizeof(answer), stdin)) {
-        if (!strcasecmp(answer, "y\n") || !strcasecmp(answer, "yes\n"))
-            return 'y';
-        if (offers_rules(install) && !strcasecmp(answer, "r\n"))
-            return 'r';
-    }
+    answer = al_cli_ask(install->removes ? "Remove? [y/N] " : "Write? [y/N] ", NULL);
+    if (answer == 'y' || (answer == 'r' && offers_rules(install)))
+        return answer;
     al_log_note("nothing was written");
     return 'n';
 }

@@ -12,7 +12,6 @@
 #ifndef AL_SERVE_COMMAND_HTTP_ACCESS_H
 #define AL_SERVE_COMMAND_HTTP_ACCESS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"

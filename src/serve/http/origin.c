@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 

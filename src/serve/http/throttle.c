@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

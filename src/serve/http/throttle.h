@@ -11,7 +11,6 @@
 #ifndef AL_SERVE_HTTP_THROTTLE_H
 #define AL_SERVE_HTTP_THROTTLE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define AL_THROTTLE_FREE          10u

@@ -14,8 +14,6 @@
 #ifndef AL_SERVE_MCP_APPROVAL_FORM_H
 #define AL_SERVE_MCP_APPROVAL_FORM_H
 
-#include <stdbool.h>
-
 #include "base/json.h"
 #include "base/protocol_version.h"
 #include "guard/approval.h"

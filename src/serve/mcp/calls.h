@@ -26,7 +26,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/json.h"
 #include "base/jsonrpc.h"

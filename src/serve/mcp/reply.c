@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/mcp/reply.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/jsonrpc.h"
