@@ -263,19 +263,6 @@ static void keep_staged(const struct al_call *call, const struct al_strv *files,
     }
 }
 
-static int add_hunks(struct al_call *call, const struct al_chosen *chosen, struct al_str *text,
-                     struct al_error *err)
-{
-    int r = al_git_apply_hunks(al_call_repo(call), &chosen->choice, AL_HUNKS_STAGE, NULL, err);
-
-    if (r < 0)
-        return r;
-    al_str_adds(text, "Staged ");
-    al_chosen_describe(call, chosen, text);
-    al_str_addc(text, '\n');
-    return 0;
-}
-
 /* Say what was staged, and what was not. */
 static void tell(const struct al_call *call, const struct al_strv *staged,
                  const struct al_strv *outside, const struct al_strv *blocking, struct al_str *text)
@@ -361,7 +348,7 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
     int r = choose(call, args, &chosen, &paths, err);
 
     if (r == 0 && chosen.choice.count)
-        r = add_hunks(call, &chosen, &result->text, err);
+        r = al_chosen_apply(call, &chosen, AL_HUNKS_STAGE, "Staged", &result->text, err);
     if (r == 0 && (paths.count || !args->hunks.count))
         r = add_files(call, args, &paths, &result->text, err);
     if (r == 0)

@@ -15,6 +15,7 @@ struct blame_args {
     const char *commit;
     struct al_opt_int max_bytes;
     const char *lines, *rev; /* of the toolset everyday */
+    struct al_lines range;   /* what `lines` says */
     struct al_page page;
     struct al_opt_int timeout_ms;
     const char *working_dir;
@@ -107,10 +108,9 @@ static const struct al_param everyday_params[] = {
 
 static int everyday_check(void *p, struct al_error *err)
 {
-    const struct blame_args *args = p;
-    struct al_lines lines;
+    struct blame_args *args = p;
 
-    return al_lines_read(args->lines, &lines, err);
+    return al_lines_read(args->lines, &args->range, err);
 }
 
 /** The lines while they are shown. */
@@ -189,16 +189,12 @@ static int everyday_blame(struct al_call *call, const void *p, struct al_result 
     struct showing showing = { .pages = &pages, .told = AL_STRV_INIT, .shallow = shallow };
     al_auto(al_freep) char *left = NULL;
     struct al_blame_query query = { .path = args->path, .rev = args->rev };
-    struct al_lines lines;
     int r = al_pages_begin(&pages, call, &args->page, err);
 
+    query.first = args->range.first > 1 ? args->range.first : 0;
+    query.last = args->range.last < UINT64_MAX ? args->range.last : 0;
     if (r == 0)
-        r = al_lines_read(args->lines, &lines, err);
-    if (r == 0) {
-        query.first = lines.first > 1 ? lines.first : 0;
-        query.last = lines.last < UINT64_MAX ? lines.last : 0;
         r = al_git_read_blame(al_call_repo(call), &query, take_line, &showing, err);
-    }
     al_strv_clear(&showing.told);
     if (r < 0)
         return err && al_starts_with(err->message, "fatal: no such path")

@@ -84,48 +84,6 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     return args->action == CREATE ? al_resolve_commit(call, args->from, err) : 0;
 }
 
-/* Branches whose problem is told. */
-#define TOLD_MAX 10
-
-struct problems {
-    struct al_str message; /* "'a' is the current branch; there is no branch 'b'" */
-    const char *remedy;    /* NULL: there are different ones */
-    size_t count;
-    char *missing; /* the last branch that is not there; NULL: none */
-};
-
-static void problems_clear(struct problems *problems)
-{
-    al_str_clear(&problems->message);
-    free(problems->missing);
-}
-
-/* A branch of which `message` is true cannot go. */
-al_printf(3, 4) static void tell(struct problems *problems, const char *remedy, const char *fmt,
-                                 ...)
-{
-    va_list args;
-
-    if (problems->count++ >= TOLD_MAX)
-        return;
-    if (problems->count == 1)
-        problems->remedy = remedy;
-    else if (problems->remedy && strcmp(problems->remedy, remedy) != 0)
-        problems->remedy = NULL;
-    if (problems->message.len)
-        al_str_adds(&problems->message, "; ");
-    va_start(args, fmt);
-    al_str_addv(&problems->message, fmt, args);
-    va_end(args);
-}
-
-static const char *force_remedy(const struct al_call *call)
-{
-    return al_call_session(call)->checkpoints
-               ? "With force it goes all the same; git_undo brings it back."
-               : "With force it goes all the same, and nothing brings it back.";
-}
-
 static const char *short_name(const char *ref)
 {
     static const char *const prefixes[] = { "refs/heads/", "refs/remotes/" };
@@ -138,85 +96,96 @@ static const char *short_name(const char *ref)
 
 /* git deletes a branch that its upstream has, or, if it has none, HEAD. */
 static int look_at_commits(struct al_call *call, const char *name, const struct al_strv *current,
-                           struct problems *problems, struct al_error *err)
+                           bool *ret_found, struct al_error *err)
 {
     al_auto(al_branch_unmerged_clear) struct al_branch_unmerged unmerged = { .ahead = 0 };
     const char *here = current->count ? current->items[0] : "HEAD";
+    const char *remedy = al_call_session(call)->checkpoints
+                             ? "With force it goes all the same; git_undo brings it back."
+                             : "With force it goes all the same, and nothing brings it back.";
     const char *target;
     int r = al_git_branch_unmerged(al_call_repo(call), name, &unmerged, err);
 
     if (r < 0 || !unmerged.ahead)
         return r;
+    *ret_found = true;
     target = strcmp(unmerged.target, "HEAD") != 0 ? short_name(unmerged.target) : here;
     if (unmerged.is_in_head)
-        tell(problems, force_remedy(call), "'%s' is merged into %s, but %" PRIu64 " ahead of %s",
-             name, here, unmerged.ahead, target);
-    else
-        tell(problems, force_remedy(call),
-             "'%s' is not merged: %" PRIu64 " of its commits %s not in %s", name, unmerged.ahead,
-             unmerged.ahead == 1 ? "is" : "are", target);
-    return 0;
+        return al_failure_set(err, remedy, "'%s' is merged into %s, but %" PRIu64 " ahead of %s",
+                              name, here, unmerged.ahead, target);
+    return al_failure_set(err, remedy,
+                          "'%s' is not merged: %" PRIu64 " of its commits %s not in %s", name,
+                          unmerged.ahead, unmerged.ahead == 1 ? "is" : "are", target);
 }
 
-static int look_at(struct al_call *call, const char *name, bool force, struct problems *problems,
+/* Fail if git would not delete a branch.
+ *
+ * @param ret_found  That is why, and not that it could not be looked at. */
+static int look_at(struct al_call *call, const char *name, bool force, bool *ret_found,
                    struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
     al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
-    al_auto(al_error_clear) struct al_error held = AL_ERROR_INIT;
+    int r;
 
     al_ref_head_branches(&repo->at, &current);
+    *ret_found = true;
     if (!al_ref_exists(&repo->at, ref)) {
-        tell(problems, "git_branch lists the branches there are.", "There is no branch '%s'", name);
-        free(problems->missing);
-        problems->missing = al_strdup(name);
-        return 0;
+        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
+                              "There is no branch '%s'", name);
+        r = al_error_remedy(r, err, "git_branch lists the branches there are.");
+        return al_error_about(al_error_reason(r, err, "not_found"), err, AL_SUBJECT_BRANCH, name);
     }
-    if (al_strv_contains(&current, name)) {
-        tell(problems, "git_switch to another branch first.", "'%s' is the current branch", name);
-        return 0;
-    }
-    if (al_worktree_check_free(repo, name, true, &held) < 0)
-        tell(problems, held.remedy, "%s", held.message);
-    else if (!force)
-        return look_at_commits(call, name, &current, problems, err);
-    return 0;
+    if (al_strv_contains(&current, name))
+        return al_failure_set(err, "git_switch to another branch first.",
+                              "'%s' is the current branch", name);
+    r = al_worktree_check_free(repo, name, true, err);
+    if (r < 0 || force)
+        return r;
+    *ret_found = false;
+    return look_at_commits(call, name, &current, ret_found, err);
 }
 
-/* Find why git would not delete the branches, before the first one goes. */
-static int find_problems(struct al_call *call, const struct branch_args *args,
-                         struct problems *problems, struct al_error *err)
+/* So many branches are told. */
+#define TOLD_MAX 10
+
+/* Fail if git would not delete the branches, before the first one goes: with the only reason, or
+ * all of them. */
+static int check_delete(struct al_call *call, const struct branch_args *args, bool *ret_found,
+                        struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    const char *remedy = NULL;
+    enum al_code code = AL_CODE_NONE;
+    size_t count = 0;
     int r = 0;
 
     add_deleted(args, &names);
-    for (size_t i = 0; i < names.count && r == 0; i++)
-        r = look_at(call, names.items[i], args->force, problems, err);
+    for (size_t i = 0; i < names.count; i++) {
+        bool found = false;
+        const int failure = look_at(call, names.items[i], args->force, &found, err);
+
+        if (failure < 0 && !found)
+            return failure;
+        if (failure < 0)
+            r = failure;
+        if (failure == 0 || ++count > TOLD_MAX)
+            continue;
+        al_str_addf(&message, "%s%s", count > 1 ? "; " : "", err->message);
+        remedy = count == 1 || (remedy && err->remedy && !strcmp(remedy, err->remedy)) ? err->remedy
+                                                                                       : NULL;
+        code = code == AL_CODE_NONE ? err->code : code;
+    }
+    *ret_found = count;
+    if (count > TOLD_MAX)
+        al_str_addf(&message, "; and %zu more", count - TOLD_MAX);
+    if (count > 1)
+        r = al_error_remedy(al_error_set_code(err, AL_ERR_EXECUTION, code, "%s", message.buf), err,
+                            remedy ? remedy
+                                   : "Nothing was deleted; git_branch lists the branches.");
     return r;
-}
-
-static int branch_delete_check(struct al_call *call, const struct branch_args *args,
-                               struct al_error *err)
-{
-    al_auto(problems_clear) struct problems problems = { .message = AL_STR_INIT };
-    int r = find_problems(call, args, &problems, err);
-
-    if (r < 0 || !problems.count)
-        return r;
-    if (problems.count > TOLD_MAX)
-        al_str_addf(&problems.message, "; and %zu more", problems.count - TOLD_MAX);
-    r = al_error_remedy(
-        al_error_set_code(err, AL_ERR_EXECUTION,
-                          problems.missing ? AL_CODE_BRANCH_NOT_FOUND : AL_CODE_NONE, "%s",
-                          problems.message.buf),
-        err,
-        problems.remedy ? problems.remedy : "Nothing was deleted; git_branch lists the branches.");
-    return problems.count == 1 && problems.missing
-               ? al_error_about(al_error_reason(r, err, "not_found"), err, AL_SUBJECT_BRANCH,
-                                problems.missing)
-               : r;
 }
 
 /* Show the commits that are lost.  What git refuses needs no question; the toolset everyday has
@@ -224,14 +193,17 @@ static int branch_delete_check(struct al_call *call, const struct branch_args *a
 static int preview_delete(struct al_call *call, const struct branch_args *args, struct al_str *out,
                           struct al_error *err)
 {
-    al_auto(problems_clear) struct problems problems = { .message = AL_STR_INIT };
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    int r = al_call_tool(call)->is_everyday ? 0 : find_problems(call, args, &problems, err);
+    bool found = false;
+    int r = al_call_tool(call)->is_everyday ? 0 : check_delete(call, args, &found, err);
 
-    add_deleted(args, &names);
-    if (problems.count)
+    if (found) {
+        al_error_clear(err);
         al_call_skip_approval(call);
-    for (size_t i = 0; i < names.count && r == 0 && !problems.count; i++)
+        return 0;
+    }
+    add_deleted(args, &names);
+    for (size_t i = 0; i < names.count && r == 0; i++)
         r = al_git_branch_preview(al_call_repo(call), names.items[i], out, err);
     return r;
 }
@@ -284,9 +256,10 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
     const char *name = args->action == RENAME ? renamed_branch(call, args) : NULL;
+    bool found;
 
     if (args->action == DELETE && al_call_tool(call)->is_everyday)
-        return branch_delete_check(call, args, err);
+        return check_delete(call, args, &found, err);
     if (!name && args->action == DELETE)
         name = args->name;
     return name ? al_worktree_check_free(al_call_repo(call), name, true, err) : 0;

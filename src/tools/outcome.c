@@ -352,6 +352,24 @@ void al_outcome_add_skipped(struct al_call *call, const char *hooks, bool commit
         al_str_addf(text, "%s\n", line.buf);
 }
 
+void al_resolved_words(const struct al_call *call, const char *name, struct al_strv *ret_words)
+{
+    const char *resolved = al_call_resolved(call, name);
+    al_auto(al_freep) char *words = resolved ? al_strdup(resolved) : NULL;
+
+    al_strv_split(ret_words, words, " ");
+}
+
+void al_outcome_add_list(const char *title, const struct al_strv *items, size_t max_bytes,
+                         struct al_str *out)
+{
+    if (!items->count)
+        return;
+    al_str_adds(out, title);
+    al_answer_add_items(items, max_bytes, out);
+    al_str_addc(out, '\n');
+}
+
 void al_outcome_add_message(struct al_call *call, const char *message, struct al_str *out)
 {
     al_str_adds(out, "The message:\n");

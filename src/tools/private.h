@@ -156,6 +156,9 @@ void al_everyday_complete_error(struct al_call *call, struct al_error *err);
  * AL_RESOLVED_COMMIT. */
 int al_resolve_commit(struct al_call *call, const char *rev, struct al_error *err);
 
+/** The words of a resolved value; none if there is none. */
+void al_resolved_words(const struct al_call *call, const char *name, struct al_strv *ret_words);
+
 /* --- Branches and tags as `everyday` lists them --- */
 
 struct al_refs_query;
@@ -281,6 +284,10 @@ void al_outcome_add_skipped(struct al_call *call, const char *hooks, bool commit
 /** Append the files of a list, relative to the top, as al_answer_add_items(). */
 void al_outcome_add_places(const struct al_repo *repo, const struct al_strv *files,
                            size_t max_bytes, struct al_str *out);
+
+/** Append a line with the items of a list, if there are any, as al_answer_add_items(). */
+void al_outcome_add_list(const char *title, const struct al_strv *items, size_t max_bytes,
+                         struct al_str *out);
 
 /** For a preview: append the message of what is made. */
 void al_outcome_add_message(struct al_call *call, const char *message, struct al_str *out);
@@ -413,9 +420,10 @@ int al_named_sort(struct al_call *call, const struct al_hunk_sides *sides,
 void al_chosen_files(const struct al_call *call, const struct al_chosen *chosen,
                      struct al_strv *out);
 
-/** Append "2 hunks of a.c (+3 -1), 1 hunk of b.c (+1)". */
-void al_chosen_describe(const struct al_call *call, const struct al_chosen *chosen,
-                        struct al_str *out);
+/** Stage, unstage or discard the chosen hunks, and append a line of what was `done`: "Staged 2
+ * hunks of a.c (+3 -1), 1 hunk of b.c (+1)". */
+int al_chosen_apply(struct al_call *call, const struct al_chosen *chosen, enum al_hunk_apply how,
+                    const char *done, struct al_str *text, struct al_error *err);
 
 /** For a preview: append the hunks with these ids, of either side.  An id that is not there is left
  * out, and reported later. */
@@ -433,7 +441,7 @@ void al_chosen_add_names(const struct al_call *call, const struct al_strv *files
 /** Numbers of lines, counted from 1. */
 struct al_lines {
     uint64_t first, last; /**< `last` is UINT64_MAX for an open end */
-    bool is_numbered;     /**< for the caller: the lines are shown with their numbers */
+    bool is_numbered;     /**< they are given, and shown with their numbers */
 };
 
 /** The files of a change; set up with the first three members. */

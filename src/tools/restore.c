@@ -264,15 +264,10 @@ static int restore_hunks(struct al_call *call, const struct restore_args *args, 
     al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
     int r = al_chosen_read(call, side_of(args), &args->hunks, NULL, &chosen, err);
 
-    if (r == 0)
-        r = al_git_apply_hunks(al_call_repo(call), &chosen.choice,
-                               args->staged ? AL_HUNKS_UNSTAGE : AL_HUNKS_DISCARD, NULL, err);
     if (r < 0)
         return r;
-    al_str_adds(text, args->staged ? "Unstaged " : "Discarded ");
-    al_chosen_describe(call, &chosen, text);
-    al_str_addc(text, '\n');
-    return 0;
+    return args->staged ? al_chosen_apply(call, &chosen, AL_HUNKS_UNSTAGE, "Unstaged", text, err)
+                        : al_chosen_apply(call, &chosen, AL_HUNKS_DISCARD, "Discarded", text, err);
 }
 
 /* List the files that differ from what they are restored from, with a filter of git diff

@@ -15,6 +15,7 @@ struct show_args {
     struct al_show_options options; /* of the toolset git */
     struct al_opt_int max_bytes;
     const char *rev, *path, *lines; /* of the toolset everyday */
+    struct al_lines range;          /* what `lines` says */
     struct al_page page;
     struct al_opt_int timeout_ms;
     const char *working_dir;
@@ -248,8 +249,7 @@ static const struct al_param everyday_params[] = {
 
 static int everyday_check(void *p, struct al_error *err)
 {
-    const struct show_args *args = p;
-    struct al_lines lines;
+    struct show_args *args = p;
 
     if (args->lines && !args->path)
         return al_failure_bad_args(err, "Give path, or leave out lines.",
@@ -260,7 +260,7 @@ static int everyday_check(void *p, struct al_error *err)
     if (args->hunks && (args->stat || args->path))
         return al_failure_bad_args(err, "Leave out stat and path.",
                                    "hunks are of a commit, without stat and path");
-    return al_lines_read(args->lines, &lines, err);
+    return al_lines_read(args->lines, &args->range, err);
 }
 
 static bool take_commit(void *payload, const struct al_logged *commit)
@@ -399,11 +399,8 @@ static int show_path(struct al_call *call, const struct show_args *args, const c
     al_auto(al_object_info_clear) struct al_object_info whole = AL_OBJECT_INFO_INIT;
     al_auto(al_freep) char *path = NULL;
     al_auto(al_freep) char *word = NULL;
-    struct al_lines lines;
     int r = al_place_from_argument(repo, "path", args->path, &path, err);
 
-    if (r == 0)
-        r = al_lines_read(args->lines, &lines, err);
     if (r < 0)
         return r;
     word = al_asprintf("%s:%s", rev, path);
@@ -417,8 +414,7 @@ static int show_path(struct al_call *call, const struct show_args *args, const c
                                             : al_missing_path_fail(call, args->path, rev, err);
     if (args->lines && info.type != AL_OBJECT_BLOB)
         return al_failure_bad_args(err, "Leave out lines.", "lines: the path is no file");
-    lines.is_numbered = args->lines != NULL;
-    return view_file(call, &info, &lines, pages, result, err);
+    return view_file(call, &info, &args->range, pages, result, err);
 }
 
 static int everyday_show(struct al_call *call, const void *p, struct al_result *result,

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "git/plumbing/heads.h"
-#include "git/plumbing/revision.h"
 #include "history/worktree.h"
 #include "tools/private.h"
 #include "verbs/worktree/add.h"
@@ -277,9 +276,7 @@ static int check(void *p, struct al_error *err)
     return r;
 }
 
-#define START "start" /* a resolved value: the commit that a new branch is made at */
-
-#define LOSS  "loss" /* what a removal takes along, as the question has it */
+#define LOSS "loss" /* a resolved value: what a removal takes along, as the question has it */
 
 /* The worktree that an action other than add is about. */
 static int find(struct al_call *call, const char *name, struct al_worktree_place *place,
@@ -313,17 +310,10 @@ static int resolve_loss(struct al_call *call, const char *name, struct al_error 
 static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct worktree_args *args = p;
-    al_auto(al_freep) char *oid = NULL;
-    int r;
 
     if (args->action == REMOVE)
         return resolve_loss(call, args->name, err);
-    if (args->action != ADD || !args->create)
-        return 0;
-    r = al_git_resolve_commit(al_call_repo(call), args->from ? args->from : "HEAD", &oid, err);
-    if (r == 0)
-        al_call_resolve(call, START, oid);
-    return r;
+    return args->action == ADD && args->create ? al_resolve_commit(call, args->from, err) : 0;
 }
 
 static struct al_worktree_add_options add_options(const struct al_call *call,
@@ -332,7 +322,7 @@ static struct al_worktree_add_options add_options(const struct al_call *call,
     return (struct al_worktree_add_options){
         .name = args->name,
         .branch = args->branch,
-        .start = al_call_resolved(call, START),
+        .start = al_call_resolved(call, AL_RESOLVED_COMMIT),
         .locks = args->reason,
         .reason = args->reason && *args->reason ? args->reason : NULL,
         .agent = al_call_agent(call),
@@ -348,12 +338,10 @@ static int check_submodules(const char *name, const struct al_worktree_found *fo
 
     if (lstat(dir, &st) < 0)
         return 0;
-    return al_error_remedy(
-        al_error_set(err, AL_ERR_EXECUTION,
-                     "The worktree '%s' has repositories of submodules, and without checkpoints "
-                     "they would be gone for good",
-                     name),
-        err, "A user can remove it with 'git worktree remove --force'.");
+    return al_failure_set(err, "A user can remove it with 'git worktree remove --force'.",
+                          "The worktree '%s' has repositories of submodules, and without "
+                          "checkpoints they would be gone for good",
+                          name);
 }
 
 static int check_remove(struct al_call *call, const char *name,

@@ -21,7 +21,7 @@ int al_lines_read(const char *text, struct al_lines *ret_lines, struct al_error 
     const char *at = text;
     bool good = true;
 
-    *ret_lines = (struct al_lines){ .first = 1, .last = UINT64_MAX };
+    *ret_lines = (struct al_lines){ .first = 1, .last = UINT64_MAX, .is_numbered = text };
     if (!text)
         return 0;
     good = read_number(&at, &ret_lines->first);

@@ -277,14 +277,17 @@ static void describe_file(const struct al_call *call, const struct al_chosen *ch
         al_str_addf(out, " (+%" PRId64 " -%" PRId64 ")", added, removed);
 }
 
-void al_chosen_describe(const struct al_call *call, const struct al_chosen *chosen,
-                        struct al_str *out)
+int al_chosen_apply(struct al_call *call, const struct al_chosen *chosen, enum al_hunk_apply how,
+                    const char *done, struct al_str *text, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str hunks = AL_STR_INIT;
+    int r = al_git_apply_hunks(al_call_repo(call), &chosen->choice, how, NULL, err);
 
-    for (size_t i = 0; i < chosen->choice.list->nfiles; i++)
-        describe_file(call, chosen, i, &text);
-    al_str_add(out, text.buf, text.len);
+    for (size_t i = 0; r == 0 && i < chosen->choice.list->nfiles; i++)
+        describe_file(call, chosen, i, &hunks);
+    if (r == 0)
+        al_str_addf(text, "%s %s\n", done, hunks.buf);
+    return r;
 }
 
 static void show_side(const struct al_hunk_list *list, const struct al_strv *ids,

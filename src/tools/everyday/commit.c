@@ -256,14 +256,6 @@ static bool is_series(const struct al_call *call, const struct commit_args *args
  * they mean before the call. */
 #define RESOLVED_INTO "into"
 
-static void take_intos(const struct al_call *call, struct al_strv *ret_intos)
-{
-    const char *resolved = al_call_resolved(call, RESOLVED_INTO);
-    al_auto(al_freep) char *words = resolved ? al_strdup(resolved) : NULL;
-
-    al_strv_split(ret_intos, words, " ");
-}
-
 static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct commit_args *args = p;
@@ -305,7 +297,7 @@ static bool is_pushed(struct al_call *call, const void *p)
     bool pushed = args->amend && head && is_commit_pushed(call, head);
     al_auto(al_strv_clear) struct al_strv intos = AL_STRV_INIT;
 
-    take_intos(call, &intos);
+    al_resolved_words(call, RESOLVED_INTO, &intos);
     for (size_t i = 0; i < intos.count; i++)
         pushed |= strcmp(intos.items[i], "-") != 0 && is_commit_pushed(call, intos.items[i]);
     return pushed;
@@ -427,7 +419,7 @@ static int build(struct al_call *call, const struct commit_args *args, struct al
         r = al_git_read_both_hunks(al_call_repo(call), &all->sides, err);
     all->items = al_calloc(all->count, sizeof(*all->items));
     all->named = al_calloc(all->count, sizeof(*all->named));
-    take_intos(call, &all->intos);
+    al_resolved_words(call, RESOLVED_INTO, &all->intos);
     all->branch = new_branch(call, args);
     for (size_t i = 0; r == 0 && i < all->count; i++)
         r = build_item(call, args, i, all, err);

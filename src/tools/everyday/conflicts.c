@@ -718,11 +718,7 @@ static void add_followers(const struct al_repo *repo, const struct al_strv *foll
                              : "%s to %.8s",
                      name.buf, now);
     }
-    if (!names.count)
-        return;
-    al_str_adds(text, "Moved along: ");
-    al_answer_add_items(&names, FOLLOWERS_BYTES, text);
-    al_str_addc(text, '\n');
+    al_outcome_add_list("Moved along: ", &names, FOLLOWERS_BYTES, text);
 }
 
 static int go_on(struct al_call *call, const void *p, struct al_result *result,

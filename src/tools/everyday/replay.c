@@ -38,13 +38,6 @@ static void add_resolved(struct al_call *call, const struct al_strv *commits)
     al_call_resolve(call, RESOLVED_COMMITS, ids.buf);
 }
 
-static void take_resolved(const struct al_call *call, struct al_strv *ret_commits)
-{
-    al_auto(al_freep) char *ids = al_strdup(al_call_resolved(call, RESOLVED_COMMITS));
-
-    al_strv_split(ret_commits, ids, " ");
-}
-
 /* The arguments of git_rebase, and the work that follows from them. */
 
 #define MESSAGE_MAX_BYTES 65536
@@ -337,11 +330,7 @@ static int add_followers(struct al_call *call, const struct al_strv *list,
     al_auto(al_strv_clear) struct al_strv held = AL_STRV_INIT;
     int r = al_replay_add_followers(al_call_repo(call), list, work, &held, err);
 
-    if (held.count) {
-        al_str_adds(lines, "Not moved along: ");
-        al_answer_add_items(&held, NAMED_MAX_BYTES, lines);
-        al_str_addc(lines, '\n');
-    }
+    al_outcome_add_list("Not moved along: ", &held, NAMED_MAX_BYTES, lines);
     return r;
 }
 
@@ -357,7 +346,7 @@ static int build_rebase(struct al_call *call, const void *p, struct al_replay_wo
     work->kind = AL_WORK_REBASE;
     work->is_root = !*onto;
     work->onto = *onto ? al_strdup(onto) : NULL;
-    take_resolved(call, &planned);
+    al_resolved_words(call, RESOLVED_COMMITS, &planned);
     r = al_commit_list_rebase(al_call_repo(call), work->onto, "HEAD", &list, err);
     if (r < 0)
         return r;
@@ -451,7 +440,7 @@ static int build_picks(struct al_call *call, const void *p, struct al_replay_wor
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     int r = al_inmemory_open(al_call_repo(call), &work->memory, err);
 
-    take_resolved(call, &commits);
+    al_resolved_words(call, RESOLVED_COMMITS, &commits);
     if (r == 0)
         r = al_inmemory_read(work->memory, &commits, err);
     if (r == 0)
@@ -578,11 +567,7 @@ static void add_moved(const struct al_replay_work *work, const char *title, stru
         al_place_add_name(follower->ref + strlen("refs/heads/"), &name);
         al_strv_addf(&names, to ? "%s to %.8s" : "%s", name.buf, to);
     }
-    if (!names.count)
-        return;
-    al_str_adds(out, title);
-    al_answer_add_items(&names, NAMED_MAX_BYTES, out);
-    al_str_addc(out, '\n');
+    al_outcome_add_list(title, &names, NAMED_MAX_BYTES, out);
 }
 
 static bool is_published(struct al_call *call, const void *args)
@@ -661,6 +646,16 @@ static int replay(struct al_call *call, struct al_merge_outcome *ret_outcome, st
                                      ret_outcome, err);
 }
 
+/* The commits that were replayed, without those that left nothing. */
+static size_t count_kept(const struct al_replay_work *work)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i + work->rests < work->replayed.commits.count; i++)
+        kept += *work->replayed.commits.items[i] != '\0';
+    return kept;
+}
+
 static int add_commits(struct al_call *call, struct al_str *text, struct al_error *err)
 {
     const struct al_replay_work *work = attempt_of(call)->work;
@@ -670,11 +665,9 @@ static int add_commits(struct al_call *call, struct al_str *text, struct al_erro
         .words = (const char *const[]){ "--max-count=20", "--topo-order", range, not_onto, NULL },
         .format = "  %h %s",
     };
-    size_t count = 0;
+    const size_t count = count_kept(work);
     int r = al_git_commits_list(al_call_repo(call), &commits, text, err);
 
-    for (size_t i = 0; i + work->rests < work->replayed.commits.count; i++)
-        count += *work->replayed.commits.items[i] != '\0';
     if (r == 0 && count > 20)
         al_str_addf(text, "  and %zu older ones\n", count - 20);
     return r;
@@ -684,15 +677,12 @@ static void add_rebased(struct al_call *call, const struct rebase_args *args,
                         const struct al_merge_outcome *outcome, struct al_str *text)
 {
     const struct al_replay_work *work = attempt_of(call)->work;
-    const size_t nsteps = work->nsteps - work->rests;
-    size_t dropped = 0;
+    const size_t nsteps = work->nsteps - work->rests, dropped = nsteps - count_kept(work);
 
     if (outcome->up_to_date) {
         al_str_adds(text, "Nothing to do: the commits are there already, as they are to be.\n");
         return;
     }
-    for (size_t i = 0; i < nsteps; i++)
-        dropped += !*work->replayed.commits.items[i];
     al_str_adds(text, work->is_root ? "Rebased from the first commit on" : "Rebased onto ");
     if (args->onto)
         al_place_add_name(args->onto, text);
@@ -706,17 +696,15 @@ static void add_rebased(struct al_call *call, const struct rebase_args *args,
 
 static void add_picked(struct al_call *call, const struct pick_args *args, struct al_str *text)
 {
-    const struct al_strv *done = &attempt_of(call)->work->replayed.commits;
-    size_t kept = 0;
+    const struct al_replay_work *work = attempt_of(call)->work;
+    const size_t kept = count_kept(work), left_out = work->replayed.commits.count - kept;
 
-    for (size_t i = 0; i < done->count; i++)
-        kept += *done->items[i] != '\0';
     al_str_addf(text, "%s %s%s", is_revert(call) ? "Reverted" : "Picked",
                 al_counted(kept, "commit", "commits").text,
                 args->no_commit ? ", staged and not committed" : "");
-    if (kept < done->count)
-        al_str_addf(text, "; %zu changed nothing here and %s left out", done->count - kept,
-                    done->count - kept == 1 ? "was" : "were");
+    if (left_out)
+        al_str_addf(text, "; %zu changed nothing here and %s left out", left_out,
+                    left_out == 1 ? "was" : "were");
     al_str_adds(text, kept && !args->no_commit ? ":\n" : "\n");
 }
 

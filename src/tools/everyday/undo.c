@@ -81,14 +81,7 @@ static void add_changes(const struct al_repo *repo, const struct al_differences 
         al_str_addf(out, "  and %s more\n", al_counted(more, NULL, NULL).text);
 }
 
-static void add_left(const char *why, const struct al_strv *names, struct al_str *out)
-{
-    if (!names->count)
-        return;
-    al_str_addf(out, "Left as they are, since %s: ", why);
-    al_answer_add_items(names, 1000, out);
-    al_str_addc(out, '\n');
-}
+#define LEFT "Left as they are, since "
 
 static void describe(const struct al_call *call, const struct undo_args *args,
                      const struct al_rollback *rollback, struct al_str *out)
@@ -105,10 +98,11 @@ static void describe(const struct al_call *call, const struct undo_args *args,
     add_changes(al_call_repo(call), &rollback->changes, out);
     if (!rollback->changes.count && !rollback->settings.count)
         al_str_adds(out, "  nothing: it is as it was before\n");
-    add_left("no checkpoint has them", &rollback->kept, out);
-    add_left("no checkpoint has what they were", &rollback->lacking, out);
-    add_left("somebody changed them meanwhile", &rollback->left, out);
-    add_left("only a user restores them ('airlock rollback')", &rollback->settings, out);
+    al_outcome_add_list(LEFT "no checkpoint has them: ", &rollback->kept, 1000, out);
+    al_outcome_add_list(LEFT "no checkpoint has what they were: ", &rollback->lacking, 1000, out);
+    al_outcome_add_list(LEFT "somebody changed them meanwhile: ", &rollback->left, 1000, out);
+    al_outcome_add_list(
+        LEFT "only a user restores them ('airlock rollback'): ", &rollback->settings, 1000, out);
     if (rollback->pushes.count)
         al_str_adds(out, "What was pushed stays on the remote, and a push is none of the steps\n");
 }
