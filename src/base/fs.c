@@ -453,16 +453,16 @@ void al_closedirp(DIR **dir)
 
 int al_fs_mkdirs(const char *path, mode_t mode)
 {
-    al_auto(al_freep) char *copy = al_strdup(path);
+    const char *slash = strrchr(path, '/');
+    al_auto(al_freep) char *above = al_strndup(path, slash ? (size_t)(slash - path) : 0);
+    int r;
 
-    for (char *at = copy + strspn(copy, "/"); *at; at += strspn(at, "/")) {
-        at += strcspn(at, "/");
-        *at = '\0';
-        if (mkdir(copy, mode) < 0 && errno != EEXIST)
-            return -errno;
-        *at = path[at - copy];
-    }
-    return 0;
+    if (mkdir(path, mode) == 0 || errno == EEXIST)
+        return 0;
+    if (errno != ENOENT || !*above)
+        return -errno;
+    r = al_fs_mkdirs(above, mode);
+    return r == 0 && mkdir(path, mode) < 0 && errno != EEXIST ? -errno : r;
 }
 
 int64_t al_fs_birth_ns(int fd)

@@ -341,6 +341,10 @@ void al_call_is_about_worktree(struct al_call *call, const char *name, bool only
  * below the rest. */
 void al_call_frame(struct al_call *call, size_t len);
 
+/** Read what telling the changes of the call begins with, while there is nothing to do: after the
+ * checkpoint before it. */
+void al_call_expect_changes(const struct al_call *call);
+
 /** The vetted repository of the working directory, or the one that `open_repository` gave, from
  * `applies` on.  NULL for a tool with `at_first_root` when its directory is in no repository, and
  * for a call without a repository. */

@@ -270,14 +270,13 @@ static int find_linked(struct al_call *call, struct al_error *err)
     return 0;
 }
 
-/* Note what a program may remove or move, to name it then: a call goes on without. */
-static void find_ignored(struct al_call *call)
+/* Begin to note what a program may remove or move, to name it then: a call goes on without. */
+static void begin_ignored(const struct al_call *call, struct al_beside *ret_beside)
 {
     al_auto(al_closep) int top_fd = -1;
 
-    al_strv_clear(&call->ignored);
     if (call->tool->tells_changes && al_location_open_top(&call->repo->at, &top_fd, NULL) == 0)
-        (void)al_snapshot_ignored(call->repo, top_fd, false, &call->ignored, NULL);
+        (void)al_snapshot_ignored_begin(call->repo, top_fd, false, ret_beside, NULL);
 }
 
 static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
@@ -285,6 +284,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
 {
     al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
+    al_auto(al_beside_clear) struct al_beside ignored = AL_BESIDE_INIT;
     struct al_checkpoint_reason reason;
     int r = al_store_open(call->session->checkpoints, call->repo, true, &call->store, err);
 
@@ -297,7 +297,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     if (r < 0)
         return r;
     find_moves(call);
-    find_ignored(call);
+    begin_ignored(call, &ignored);
     r = find_linked(call, err);
     if (r < 0)
         return r;
@@ -314,6 +314,9 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
                              : &overwriting;
     reason.ret_missing = ret_missing;
     r = al_checkpoint_create(call->store, &reason, call->checkpoint, err);
+    al_strv_clear(&call->ignored);
+    if (r == 0 && ignored.child)
+        (void)al_snapshot_ignored_end(call->repo, &ignored, &call->ignored, NULL);
     return r == 0 && call->knows_files && ret_missing->count && !call->tool->is_everyday
                ? keep_overwritten(call, ret_missing, err)
                : r;
@@ -425,15 +428,6 @@ void al_call_checkpoint_drop(struct al_call *call)
 
 #define A_USER_RESTORES " A user restores the state before it with 'airlock rollback'"
 
-static void add_name(const struct al_difference *change, struct al_str *out)
-{
-    al_auto(al_freep) char *safe = al_text_sanitize_line(change->name);
-
-    al_str_adds(out, change->part == AL_PART_INDEX   ? "the index"
-                     : change->part == AL_PART_STASH ? "the stash"
-                                                     : safe);
-}
-
 /* A user may edit files while the call runs, so files are put back only if they are those that git
  * has written, or can have written.  What a program does is its own. */
 static bool may_put_back(const struct al_call *call)
@@ -459,20 +453,20 @@ static bool is_work(const struct al_call *call, const struct al_difference *chan
 static void list(const struct al_call *call, const struct al_differences *changes,
                  struct al_str *out)
 {
-    size_t named = 0, more = 0;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    size_t count = 0;
 
     for (size_t i = 0; i < changes->count; i++) {
-        if (!is_work(call, &changes->items[i]))
-            continue;
-        if (named == NAMED_MAX) {
-            more++;
-            continue;
-        }
-        al_str_adds(out, named++ ? ", " : "");
-        add_name(&changes->items[i], out);
+        const struct al_difference *change = &changes->items[i];
+
+        if (is_work(call, change) && count++ < NAMED_MAX)
+            al_strv_add(&names, change->part == AL_PART_INDEX   ? "the index"
+                                : change->part == AL_PART_STASH ? "the stash"
+                                                                : change->name);
     }
-    if (more)
-        al_str_addf(out, " and %zu more", more);
+    al_text_add_list(out, &names, NAMED_MAX);
+    if (count > NAMED_MAX)
+        al_str_addf(out, " and %zu more", count - NAMED_MAX);
 }
 
 /* Put everything back, and take the checkpoint after once more: it says what the call changed. */
@@ -540,15 +534,6 @@ static void note_half_done(struct al_call *call, const char *after, struct al_er
     al_differences_clear(&changes);
 }
 
-/* Configuration has some ignored files in the checkpoints: then it is one of the changes. */
-static bool was_saved(const struct al_differences *changes, const char *path)
-{
-    for (size_t i = 0; i < changes->count && changes->items[i].part == AL_PART_WORKTREE; i++)
-        if (!strcmp(changes->items[i].name, path))
-            return true;
-    return false;
-}
-
 /* Of a directory that has only ignored files, the name ends with a slash; a file or a link may be
  * in its place by now. */
 static bool is_missing(int top_fd, const char *name)
@@ -573,8 +558,9 @@ static char *tell_changes(const struct al_call *call, const struct al_difference
     if (!call->ignored.count || al_location_open_top(&call->repo->at, &top_fd, NULL) < 0)
         return al_take(&words);
     for (size_t i = 0; i < call->ignored.count && gone.count <= NAMED_MAX; i++)
+        /* Configuration has some of them in the checkpoints: then it is one of the changes. */
         if (is_missing(top_fd, call->ignored.items[i]) &&
-            !was_saved(changes, call->ignored.items[i]))
+            !al_change_find(changes, AL_PART_WORKTREE, call->ignored.items[i]))
             al_strv_add(&gone, call->ignored.items[i]);
     if (!gone.count)
         return al_take(&words);
@@ -583,6 +569,14 @@ static char *tell_changes(const struct al_call *call, const struct al_difference
     al_text_add_list(&out, &gone, NAMED_MAX);
     al_log_warn("%s", out.buf + (words ? strlen(words) + 2 : 0));
     return al_str_detach(&out);
+}
+
+void al_call_expect_changes(const struct al_call *call)
+{
+    const struct al_saved *before;
+
+    if (call->checkpoint[0])
+        (void)al_checkpoint_load(call->store, call->checkpoint, false, &before, NULL);
 }
 
 void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)

@@ -41,7 +41,7 @@ struct al_git {
     bool require_confinement;
     char confinement[32];
 
-    char *private_dir; /* <state>/run/<random>; holds tmp/ and one folder per vetting */
+    char *private_dir; /* <state>/run/<random>; holds tmp/ and the files of vettings */
     char *stash_dir;   /* <state>/stashes, see git/plumbing/stash_owners.h */
     char *records_dir; /* <state>/worktrees, see verbs/worktree/find.h */
     char *lock_dir;    /* <state>/locks, see git/repo/write_lock.h */

@@ -174,18 +174,14 @@ static int take_path(void *payload, const char *path, struct al_error *err)
     recorder->new_rules |= al_ends_with(path, ".gitignore");
     kind = look(recorder, path, &st);
     al_modes_set(&recorder->files->modes, shown, kind == KIND_FILE ? st.st_mode : 0);
-    switch (kind) {
-    case KIND_GONE:
-        return add_path(recorder, path, (struct al_file_id){ .exists = false }, err);
-    case KIND_FILE:
-        return add_path(recorder, path, al_file_id_from(&st), err);
-    case KIND_OTHER:
+    if (kind == KIND_GONE || kind == KIND_FILE)
+        return add_path(
+            recorder, path,
+            kind == KIND_FILE ? al_file_id_from(&st) : (struct al_file_id){ .exists = false }, err);
+    if (kind == KIND_OTHER)
         leave_out(recorder, path);
-        break;
-    case KIND_BELOW_NONE:
+    else
         al_str_add(&recorder->drop, path, len + 1);
-        break;
-    }
     return 0;
 }
 
@@ -628,6 +624,7 @@ static int list_tracked(const struct recorder *recorder, bool all, struct al_str
     const struct al_store *store = recorder->store;
     al_auto(al_closep) int git_fd = -1, fd = -1;
     al_auto(al_closep) int known_fd = all ? -1 : open_index(store, INDEX_NAME);
+    al_auto(al_beside_clear) struct al_beside beside = AL_BESIDE_INIT;
     struct al_index_scan index, known;
     int r = al_location_open_git_dir(&store->repo->at, &git_fd, err);
 
@@ -638,7 +635,9 @@ static int list_tracked(const struct recorder *recorder, bool all, struct al_str
     al_index_begin(&known, known_fd, al_oid_bytes(store->sha256));
     if (!al_index_compare(&index, &known, add_name, ret_names)) {
         al_strv_clear(ret_names);
-        r = al_snapshot_ignored(store->repo, recorder->dir.fd, true, ret_names, err);
+        r = al_snapshot_ignored_begin(store->repo, recorder->dir.fd, true, &beside, err);
+        if (r == 0)
+            r = al_snapshot_ignored_end(store->repo, &beside, ret_names, err);
     }
     return r;
 }

@@ -37,44 +37,75 @@ static int give(int fd, struct al_sink sink)
     return len < 0 ? -errno : 0;
 }
 
-int al_bare_run_two(const struct al_location *at, const struct al_git_command commands[2],
-                    struct al_sink sink, struct al_error *err)
+/* --- A child that works beside its caller --- */
+
+void al_beside_clear(struct al_beside *beside)
+{
+    struct al_proc_result result;
+
+    if (beside->child)
+        al_running_end(al_take(&beside->child), &result);
+    al_closep(&beside->out_fd);
+    al_closep(&beside->err_fd);
+}
+
+int al_beside_begin(const struct al_location *at, const struct al_git_command *command,
+                    struct al_beside *ret_beside, struct al_error *err)
+{
+    al_auto(al_git_child_clear) struct al_git_child child;
+    int r = al_git_child_prepare(at, command, &child, err);
+
+    if (r < 0)
+        return r;
+    ret_beside->out_fd = memfd_create("list", MFD_CLOEXEC);
+    ret_beside->err_fd = memfd_create("messages", MFD_CLOEXEC);
+    if (ret_beside->out_fd < 0 || ret_beside->err_fd < 0)
+        return al_error_errno(err, errno, "cannot hold a list");
+    child.spec.sandbox = &child.sandbox;
+    child.spec.out_fd = ret_beside->out_fd;
+    child.spec.err_fd = ret_beside->err_fd;
+    return al_running_start(&child.spec, &ret_beside->child, err);
+}
+
+/* Wait for its end. */
+static int wait_for(const struct al_running *child, struct al_run_limits *budget,
+                    struct al_error *err)
+{
+    struct al_deadline deadline = al_deadline_begin(budget);
+    struct pollfd fds[] = {
+        { .fd = al_running_pidfd(child), .events = POLLIN },
+        { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
+    };
+    int r = 0;
+
+    while (r == 0 && !fds[0].revents) {
+        (void)poll(fds, AL_COUNT(fds), POLL_MS);
+        r = fds[0].revents ? 0 : al_deadline_check(&deadline, err);
+    }
+    al_deadline_sync(&deadline);
+    return r;
+}
+
+int al_beside_end(const struct al_location *at, struct al_beside *beside, struct al_sink sink,
+                  struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = {
         .out = AL_TEXT_INIT(0),
         .err = AL_TEXT_INIT(ERR_MAX_BYTES),
-        .exit_code = -1,
     };
-    al_auto(al_git_child_clear) struct al_git_child first;
-    al_auto(al_git_child_clear) struct al_git_child second;
-    al_auto(al_closep) int out_fd = memfd_create("list", MFD_CLOEXEC);
-    struct al_proc_result results[2];
-    uint32_t *left_ms = &at->budget->left_ms;
-    int r = al_git_child_prepare(at, &commands[0], &first, err);
-    const int other = al_git_child_prepare(at, &commands[1], &second, r < 0 ? NULL : err);
+    struct al_proc_result result;
+    int r = wait_for(beside->child, at->budget, err);
 
-    if (r < 0 || other < 0)
-        return r < 0 ? r : other;
-    first.spec.sandbox = &first.sandbox;
-    second.spec.sandbox = &second.sandbox;
-    first.spec.out_fd = out_fd;
-    second.spec.out = sink;
-    first.spec.err = second.spec.err = al_git_text_sink(&output.err);
-    r = out_fd < 0 ? al_error_errno(err, errno, "cannot hold a list")
-                   : al_proc_run_pipeline((struct al_proc_spec[]){ first.spec, second.spec }, 2,
-                                          results, err);
     if (r < 0)
         return r;
-    *left_ms -= results[0].ran_ms < *left_ms ? results[0].ran_ms : *left_ms - 1;
+    al_running_end(al_take(&beside->child), &result);
+    output.exit_code = result.exit_code;
+    r = give(output.exit_code ? beside->err_fd : beside->out_fd,
+             output.exit_code ? al_git_text_sink(&output.err) : sink);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot read a list");
     al_text_end(&output.err);
-    for (size_t i = 0; i < AL_COUNT(results); i++) {
-        output.exit_code = results[i].exit_code;
-        output.stopped = results[i].stopped;
-        if (!al_git_read_well(&output))
-            return end_badly(at, &output, err);
-    }
-    r = give(out_fd, sink);
-    return r < 0 ? al_error_errno(err, -r, "cannot read a list") : 0;
+    return output.exit_code ? end_badly(at, &output, err) : 0;
 }
 
 /* --- A child that is fed piece by piece --- */

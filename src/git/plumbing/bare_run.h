@@ -10,14 +10,28 @@
 #include "git/plumbing/bare.h"
 #include "proc/proc.h"
 
+/** A git child that reads while its caller does other work. */
+struct al_beside {
+    struct al_running *child;
+    int out_fd, err_fd;
+};
+#define AL_BESIDE_INIT ((struct al_beside){ .out_fd = -1, .err_fd = -1 })
+
 /**
- * Run two commands side by side.
+ * Start a command.
  *
- * @param sink  Gets the output of the second, then that of the first.
- * @return As al_git_read(), of the first one that fails.  Both have ended.
+ * @return As al_git_read().  al_beside_clear() is due in each case.
+ * Threads: the child ends with the thread that started it.
  */
-int al_bare_run_two(const struct al_location *at, const struct al_git_command commands[2],
-                    struct al_sink sink, struct al_error *err);
+int al_beside_begin(const struct al_location *at, const struct al_git_command *command,
+                    struct al_beside *ret_beside, struct al_error *err);
+
+/** Wait for its end, and pass on its output.  As al_git_read(). */
+int al_beside_end(const struct al_location *at, struct al_beside *beside, struct al_sink sink,
+                  struct al_error *err);
+
+/** End the child if it works still. */
+void al_beside_clear(struct al_beside *beside);
 
 /** A git child that takes its input piece by piece, and works again when there is more. */
 struct al_fed;

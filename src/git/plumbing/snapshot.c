@@ -35,60 +35,51 @@ static void begin(struct al_git_command *command, const struct al_snapshot_dir *
     command->index = dir->index;
 }
 
-static int run(const struct al_snapshot_dir *dir, const struct al_git_command *command,
-               struct al_error *err)
-{
-    return al_git_read(&dir->at, command, al_git_sink(NULL), err);
-}
-
 /* Look at the times of all files: those with the same content need not be read next time. */
-static void begin_refresh(struct al_git_command *command, const struct al_snapshot_dir *dir)
-{
-    begin(command, dir);
-    command->class = AL_GIT_WRITE;
-    al_strv_adds(&command->argv, "update-index", "-q", "--refresh", NULL);
-}
-
 static int refresh(const struct al_snapshot_dir *dir, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     int r;
 
-    begin_refresh(&command, dir);
-    r = run(dir, &command, &why);
+    begin(&command, dir);
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "update-index", "-q", "--refresh", NULL);
+    r = al_git_read(&dir->at, &command, al_git_sink(NULL), &why);
     if (r == AL_ERR_EXECUTION && dir->at.budget->exit_code == 1) /* some files have changed */
         return 0;
     return r < 0 ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
 }
 
 /* Copy the files of a commit while the times of those in the working tree are looked at: at 100,000
- * files that saves 0.4 s.  What fails, or is missing, only makes it slower. */
+ * files that saves 0.4 s.  What fails, is missing or takes too long only makes it slower. */
 static int copy_and_refresh(const struct al_snapshot_dir *dir, const char *commit,
                             struct al_error *err)
 {
-    struct al_git_command commands[] = { AL_GIT_COMMAND_INIT, AL_GIT_COMMAND_INIT };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_beside_clear) struct al_beside copy = AL_BESIDE_INIT;
     al_auto(al_freep) char *tree = al_asprintf("%s^{tree}\n", commit);
-    struct al_run_limits part = *dir->at.budget;
+    struct al_run_limits part;
     struct al_location at = dir->at;
+    uint32_t most_ms;
     int r;
 
-    part.left_ms = part.left_ms / COPY_PART + 1;
-    at.budget = &part;
-    commands[0].class = commands[1].class = AL_GIT_WRITE;
-    commands[0].borrows = true;
-    commands[0].input = tree;
-    commands[0].input_len = strlen(tree);
-    al_strv_adds(&commands[0].argv, "git", "pack-objects", "-q", "--non-empty", "--revs",
+    command.class = AL_GIT_WRITE;
+    command.borrows = true;
+    command.input = tree;
+    command.input_len = strlen(tree);
+    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", "--revs",
                  "--missing=allow-any", "--window=0", "objects/pack/pack", NULL);
-    begin_refresh(&commands[1], dir);
-    r = al_bare_run_two(&at, commands, al_git_sink(NULL), err);
-    dir->at.budget->left_ms -= dir->at.budget->left_ms / COPY_PART + 1 - part.left_ms;
-    al_git_command_clear(&commands[0]);
-    al_git_command_clear(&commands[1]);
-    if (r == AL_ERR_EXECUTION || r == AL_ERR_TIMEOUT)
-        al_error_clear(err);
-    return r == AL_ERR_TIMEOUT ? refresh(dir, err) : r == AL_ERR_EXECUTION ? 0 : r;
+    (void)al_beside_begin(&at, &command, &copy, NULL);
+    r = refresh(dir, err);
+    if (r < 0 || !copy.child)
+        return r;
+    part = *dir->at.budget;
+    part.left_ms = most_ms = part.left_ms / COPY_PART + 1;
+    at.budget = &part;
+    (void)al_beside_end(&at, &copy, al_git_sink(NULL), NULL);
+    dir->at.budget->left_ms -= most_ms - part.left_ms;
+    return 0;
 }
 
 int al_snapshot_begin(const struct al_snapshot_dir *dir, const char *commit, struct al_error *err)
@@ -100,7 +91,7 @@ int al_snapshot_begin(const struct al_snapshot_dir *dir, const char *commit, str
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "read-tree", "-m", commit, NULL);
     command.borrows = true;
-    r = run(dir, &command, err);
+    r = al_git_read(&dir->at, &command, al_git_sink(NULL), err);
     return r < 0 ? r : copy_and_refresh(dir, commit, err);
 }
 
@@ -125,19 +116,23 @@ int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, voi
     struct listing listing = { .take = take, .payload = payload, .err = err };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_path, &listing);
-    struct al_git_command commands[] = { AL_GIT_COMMAND_INIT, AL_GIT_COMMAND_INIT };
+    const struct al_sink sink = { al_nul_records_add, &records };
+    al_auto(al_git_command_clear) struct al_git_command changed = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command others = AL_GIT_COMMAND_INIT;
+    al_auto(al_beside_clear) struct al_beside beside = AL_BESIDE_INIT;
     int r;
 
-    begin(&commands[0], dir);
-    al_strv_adds(&commands[0].argv, "diff-files", "-z", "--name-only", "--ignore-submodules=all",
-                 NULL);
-    begin(&commands[1], dir);
-    al_strv_adds(&commands[1].argv, "ls-files", "-z", "--others", NULL);
+    begin(&changed, dir);
+    al_strv_adds(&changed.argv, "diff-files", "-z", "--name-only", "--ignore-submodules=all", NULL);
+    begin(&others, dir);
+    al_strv_adds(&others.argv, "ls-files", "-z", "--others", NULL);
     if (!dir->ignores_nothing)
-        al_strv_add(&commands[1].argv, "--exclude-standard");
-    r = al_bare_run_two(&dir->at, commands, (struct al_sink){ al_nul_records_add, &records }, err);
-    al_git_command_clear(&commands[0]);
-    al_git_command_clear(&commands[1]);
+        al_strv_add(&others.argv, "--exclude-standard");
+    r = al_beside_begin(&dir->at, &changed, &beside, err);
+    if (r == 0)
+        r = al_git_read(&dir->at, &others, sink, err);
+    if (r == 0)
+        r = al_beside_end(&dir->at, &beside, sink, err);
     return listing.status < 0 ? listing.status : r;
 }
 
@@ -156,15 +151,24 @@ int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_s
     return listing.status < 0 ? listing.status : r;
 }
 
-int al_snapshot_ignored(const struct al_repo *repo, int top_fd, bool tracked,
-                        struct al_strv *ret_paths, struct al_error *err)
+int al_snapshot_ignored_begin(const struct al_repo *repo, int top_fd, bool tracked,
+                              struct al_beside *ret_beside, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--ignored", "--exclude-standard",
                  tracked ? "--cached" : "--others", tracked ? NULL : "--directory", NULL);
-    return al_git_read_records(&repo->at, &command, 1, al_nul_records_list, ret_paths, err);
+    return al_beside_begin(&repo->at, &command, ret_beside, err);
+}
+
+int al_snapshot_ignored_end(const struct al_repo *repo, struct al_beside *beside,
+                            struct al_strv *ret_paths, struct al_error *err)
+{
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_paths);
+
+    return al_beside_end(&repo->at, beside, (struct al_sink){ al_nul_records_add, &records }, err);
 }
 
 /* Append the content of a file to a stream of git-fast-import(1). */
@@ -225,7 +229,7 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
     if (drop) /* which the others do not change */
         al_strv_add(&command.argv, "--force-remove");
     al_strv_adds(&command.argv, "--add", "--remove", "--replace", "-z", "--stdin", NULL);
-    return run(dir, &command, err);
+    return al_git_read(&dir->at, &command, al_git_sink(NULL), err);
 }
 
 static void begin_import(struct al_git_command *command)

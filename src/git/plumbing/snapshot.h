@@ -51,10 +51,15 @@ int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, voi
 int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_snapshot_fn take,
                              void *payload, struct al_error *err);
 
-/** Append the paths that the ignore rules match, relative to the top: those of the repository's own
- * index, or without `tracked` those that it lacks, a directory of nothing else as one. */
-int al_snapshot_ignored(const struct al_repo *repo, int top_fd, bool tracked,
-                        struct al_strv *ret_paths, struct al_error *err);
+/** Begin to list the paths that the ignore rules match, relative to the top: those of the
+ * repository's own index, or without `tracked` those that it lacks, a directory of nothing else as
+ * one.  See al_beside_begin(). */
+int al_snapshot_ignored_begin(const struct al_repo *repo, int top_fd, bool tracked,
+                              struct al_beside *ret_beside, struct al_error *err);
+
+/** Append those paths. */
+int al_snapshot_ignored_end(const struct al_repo *repo, struct al_beside *beside,
+                            struct al_strv *ret_paths, struct al_error *err);
 
 /** Bring the index up to date for some paths, NUL after each, and record their content.  With
  * `drop` they are taken out of the index instead. */

@@ -68,12 +68,9 @@ static int make_locked(struct al_git *git, const char *run_dir)
 static int make_links(const struct al_git *git)
 {
     static const char *const names[] = { "airlock-askpass", "airlock-ssh" };
-    al_auto(al_freep) char *bin = al_fs_join(git->private_dir, "bin");
 
-    if (mkdir(bin, 0700) < 0)
-        return -errno;
     for (size_t i = 0; git->self && i < AL_COUNT(names); i++) {
-        al_auto(al_freep) char *path = al_fs_join(bin, names[i]);
+        al_auto(al_freep) char *path = al_fs_join(git->private_dir, names[i]);
 
         if (symlink(git->self, path) < 0)
             return -errno;

@@ -141,27 +141,18 @@ static char *user_config_path(const struct al_git *git, const char *name)
     return git->home ? al_asprintf("%s/.config/git/%s", git->home, name) : NULL;
 }
 
-static int make_dir(struct al_git *git, struct al_vetting *vetting)
-{
-    if (vetting->dir)
-        return 0;
-    (void)pthread_mutex_lock(&git->lock);
-    vetting->dir = al_asprintf("%s/config-%u", git->private_dir, git->private_serial++);
-    (void)pthread_mutex_unlock(&git->lock);
-    return mkdir(vetting->dir, 0700) < 0 ? -errno : 0;
-}
-
-/* Write a file into the vetting's private folder.  Its path, which the caller frees; NULL with
- * errno when it cannot be written. */
+/* Write a file into the private directory, for as long as the vetting lives.  Its path, which the
+ * caller frees; NULL with errno when it cannot be written. */
 static char *vetting_write_file(struct al_git *git, struct al_vetting *vetting, const char *name,
                                 const struct al_str *text)
 {
     al_auto(al_freep) char *path = NULL;
     al_auto(al_closep) int fd = -1;
 
-    if (make_dir(git, vetting) < 0)
-        return NULL;
-    path = al_fs_join(vetting->dir, name);
+    (void)pthread_mutex_lock(&git->lock);
+    path = al_asprintf("%s/%s-%u", git->private_dir, name, git->private_serial++);
+    (void)pthread_mutex_unlock(&git->lock);
+    al_strv_add(&vetting->files, path);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || al_write_all(fd, text->buf, text->len) < 0)
         return NULL;
@@ -616,11 +607,11 @@ static int vetting_read_config(const struct al_location *at, struct al_vetting *
 
 static void free_vetting(struct al_vetting *vetting)
 {
-    if (vetting->dir)
-        al_fs_remove_tree(vetting->dir);
+    for (size_t i = 0; i < vetting->files.count; i++)
+        (void)unlink(vetting->files.items[i]);
+    al_strv_clear(&vetting->files);
     free(vetting->git_dir);
     free(vetting->ids);
-    free(vetting->dir);
     free(vetting->config.global);
     free(vetting->config.for_shell);
     free(vetting->hooks_path);

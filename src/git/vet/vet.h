@@ -38,7 +38,7 @@ struct al_vetting {
     char *git_dir;          /* the key by which the vetting is remembered */
     struct al_strv sources; /* the files it depends on, present or absent */
     struct al_file_id *ids; /* the stat of each source */
-    char *dir; /* private folder with the files made for it; NULL when none was needed */
+    struct al_strv files;   /* private ones, made for it */
 
     struct al_git_config config; /**< what git gets in place of the user's files */
     struct al_strv

@@ -115,6 +115,7 @@ static int hold(struct al_call *call, const void *p, struct al_result *result, s
         return al_error_set(err, AL_ERR_EXECUTION,
                             "The checkpoint took so long that the tool ran without it");
     (void)al_write_all(shell->out_fd, AL_HOOK_READY, strlen(AL_HOOK_READY));
+    al_call_expect_changes(call);
     result->interrupted = al_hold_wait() == AL_HOLD_DROPPED;
     al_str_addf(&result->text, "%s after %.1f s",
                 result->interrupted ? "no end was seen, and it is taken as interrupted" : "ended",

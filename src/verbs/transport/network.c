@@ -146,7 +146,7 @@ static void add_env(struct al_strv *env, const struct al_network *network)
             al_strv_add(env, git->env_network.items[i]);
     if (ssh) {
         /* A single word, found in PATH: git passes anything else to a shell. */
-        al_strv_addf(env, "PATH=/usr/bin:/bin:%s/bin", git->private_dir);
+        al_strv_addf(env, "PATH=/usr/bin:/bin:%s", git->private_dir);
         al_env_add(env, "GIT_SSH_COMMAND", "airlock-ssh");
         al_env_add(env, "AIRLOCK_SSH", git->ssh);
     } else if (network->repo->vetting->ca_path && !al_env_get(env, "GIT_SSL_CAINFO")) {
@@ -179,8 +179,7 @@ static int network_run_once(const struct network_job *job, int answers,
     add_config(&config, network, network->url.bare);
     add_env(&env, network);
     if (answers >= 0) {
-        al_strv_addf(&env, "GIT_ASKPASS=%s/bin/airlock-askpass",
-                     network->repo->at.git->private_dir);
+        al_strv_addf(&env, "GIT_ASKPASS=%s/airlock-askpass", network->repo->at.git->private_dir);
         al_strv_addf(&env, "AIRLOCK_ANSWERS=%d", answers);
         link->fds = &answers;
         link->nfds = 1;
