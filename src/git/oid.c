@@ -33,13 +33,7 @@ void al_oid_text(const struct al_oid *oid, bool sha256, char ret_text[AL_OID_TEX
 /* The value of a hex digit, -1 for any other character. */
 static int digit_of(char c)
 {
-    static const signed char values[256] = {
-        ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
-        ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
-        ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-    };
-
-    return values[(unsigned char)c] - 1;
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 bool al_oid_parse(const char *text, bool sha256, struct al_oid *ret_oid)

@@ -2,7 +2,6 @@
 #include "git/refs.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "guard/root.h"
 
 #define REF_MAX_BYTES       4096u
+#define PACKED_MAX_BYTES    (1u << 30)
 #define SYMREF_DEPTH_MAX    5
 #define ASK_MS              10000
 #define SHALLOW_MAX_BYTES   (1u << 20)
@@ -141,24 +141,20 @@ char *al_ref_read_head(const struct al_location *at)
     return read_own(at, "HEAD");
 }
 
-/* packed-refs has no size limit; its lines are "<oid> SP <ref>". */
+/* Its lines are "<oid> SP <ref>". */
 char *al_ref_packed(const char *common_dir, const char *ref)
 {
     al_auto(al_freep) char *path = al_fs_join(common_dir, "packed-refs");
     al_auto(al_freep) char *needle = al_asprintf(" %s\n", ref);
-    al_auto(al_freep) char *line = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    size_t room = 0, wanted = strlen(needle);
-    char *found = NULL;
-    ssize_t len;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const char *at = al_fs_read(AT_FDCWD, path, PACKED_MAX_BYTES, &text) < 0
+                         ? NULL
+                         : memmem(text.buf, text.len, needle, strlen(needle));
+    const char *line = at;
 
-    while (file && !found && (len = getline(&line, &room, file)) > 0)
-        if ((size_t)len > wanted && !memcmp(line + len - wanted, needle, wanted))
-            found = al_strndup(line, (size_t)len - wanted);
-    if (file)
-        (void)fclose(file);
-    return found;
+    while (line && line > text.buf && line[-1] != '\n')
+        line--;
+    return at ? al_strndup(line, (size_t)(at - line)) : NULL;
 }
 
 bool al_ref_exists(const struct al_location *at, const char *ref)

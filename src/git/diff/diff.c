@@ -31,28 +31,13 @@ void al_git_diff_add_options(const struct al_diff_options *options, struct al_st
     al_strv_add(argv, "--");
 }
 
-int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options *options,
-                        struct al_str *words, struct al_error *err)
-{
-    return options->paths ? al_repo_pathspecs(repo, options->paths, words, err) : 0;
-}
-
 /* A diff is not split over several git children: the column widths of --stat and the order of the
  * files cover the whole diff. */
 int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
                          struct al_strv *argv, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    size_t at = 0;
-    int r = al_git_diff_resolve(repo, options, &words, err);
-
-    if (r < 0)
-        return r;
     al_git_diff_add_options(options, argv);
-    if (al_batch_add(argv, &words, &at))
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "paths: more than one git diff takes; name fewer, or their directory");
-    return 0;
+    return al_batch_add_all(repo, options->paths, "diff", argv, err);
 }
 
 int al_git_diff(const struct al_repo *repo, const struct al_diff_options *options, size_t max_bytes,

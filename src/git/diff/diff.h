@@ -16,8 +16,7 @@ struct al_diff_options {
     bool show_controls; /**< make control characters visible, since a user decides by the output */
     int64_t unified;    /**< lines of context, -1: git's default */
     const char *from_ref, *to_ref;
-    const struct al_strv
-        *paths; /**< paths as the agent wrote them, resolved by the functions below; NULL: all */
+    const struct al_strv *paths; /**< paths as the agent wrote them; NULL: all */
     const char *index; /**< index file to compare with; NULL: the repository's own; borrowed */
 };
 
@@ -28,11 +27,6 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
 
 /** Append all arguments of a diff except the paths: context, safety flags, revisions, "--". */
 void al_git_diff_add_options(const struct al_diff_options *options, struct al_strv *argv);
-
-/** Resolve the paths into pathspecs, each followed by a NUL. Appends nothing when `paths` is
- * NULL. */
-int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options *options,
-                        struct al_str *words, struct al_error *err);
 
 /** Append the arguments as al_git_diff_add_options() does, then the resolved pathspecs. Returns
  * AL_ERR_BAD_ARGS when they do not fit on one command line. */

@@ -35,13 +35,12 @@ struct patch_ranges {
 struct parser {
     struct al_hunk_list *list;
     struct al_hunks lines;
-    size_t at;                    /* where the next line begins */
-    bool in_header, takes_lines;  /* of the last file; its hunks of lines are wanted */
-    size_t block;                 /* where the "@@" line begins */
-    int64_t block_old, block_new; /* the numbers of the lines after it */
-    int64_t old_at, new_at;       /* the numbers of the next lines */
-    struct patch_at before;       /* the unchanged line before this one; its `next` is 0: none */
-    struct al_hunk_item *run;     /* the hunk that this line may go on with; NULL: none */
+    size_t at;                   /* where the next line begins */
+    bool in_header, takes_lines; /* of the last file; its hunks of lines are wanted */
+    size_t block;                /* where the "@@" line begins */
+    int64_t old_at, new_at;      /* the numbers of the next lines */
+    struct patch_at before;      /* the unchanged line before this one; its `next` is 0: none */
+    struct al_hunk_item *run;    /* the hunk that this line may go on with; NULL: none */
 };
 
 /* Read the line that begins at `at`; false at the end. */
@@ -95,23 +94,21 @@ static struct al_hunk_item *add_item(struct al_hunk_list *list, enum al_hunk_kin
 static void name_item(const struct al_hunk_list *list, struct al_hunk_item *item, size_t begin,
                       size_t end)
 {
-    const struct al_hunk_file *file = &list->files[item->file];
-    const char side[] = { "USC"[list->side], '\0' };
+    const char *path = list->files[item->file].path, side[] = { "USC"[list->side], '\0' };
     char text[AL_OID_TEXT];
     struct al_hash hash;
     struct al_oid oid;
 
-    al_hash_init(&hash, true);
-    al_hash_add(&hash, file->path, strlen(file->path) + 1);
-    al_hash_add(&hash, list->text.buf + begin, end - begin);
-    al_hash_end(&hash, &oid);
-    memcpy(&item->content, oid.bytes, sizeof(item->content));
-
-    al_hash_init(&hash, true);
-    al_hash_add(&hash, file->path, strlen(file->path) + 1);
-    al_hash_add(&hash, side, sizeof(side));
-    al_hash_add(&hash, list->text.buf + begin, end - begin);
-    al_hash_text(&hash, text);
+    for (int with_side = 0; with_side <= 1; with_side++) {
+        al_hash_init(&hash, true);
+        al_hash_add(&hash, path, strlen(path) + 1);
+        al_hash_add(&hash, side, with_side ? sizeof(side) : 0);
+        al_hash_add(&hash, list->text.buf + begin, end - begin);
+        al_hash_end(&hash, &oid);
+        if (!with_side)
+            memcpy(&item->content, oid.bytes, sizeof(item->content));
+    }
+    al_oid_text(&oid, true, text);
     snprintf(item->id, sizeof(item->id), "%.*s", AL_HUNK_ID_DIGITS, text);
 }
 
@@ -145,8 +142,8 @@ static void begin_block(struct parser *parser, const struct al_hunk *head,
                         const struct patch_at *line)
 {
     parser->block = line->at;
-    parser->block_old = parser->old_at = head->old_start + !head->old_lines;
-    parser->block_new = parser->new_at = head->new_start + !head->new_lines;
+    parser->old_at = head->old_start + !head->old_lines;
+    parser->new_at = head->new_start + !head->new_lines;
     parser->before.next = 0;
 }
 
@@ -158,8 +155,6 @@ static void add_changed_line(struct parser *parser, const struct patch_at *line)
     if (!parser->run) {
         parser->run = add_item(parser->list, AL_HUNK_LINES);
         parser->run->block = parser->block;
-        parser->run->block_old = parser->block_old;
-        parser->run->block_new = parser->block_new;
         parser->run->begin = line->at;
         parser->run->old_start = parser->old_at;
         parser->run->new_start = parser->new_at;
@@ -536,16 +531,16 @@ static size_t end_of_context(const struct al_hunk_list *list, const struct al_hu
 }
 
 /* The lines between two hunks are shown after the first one; what is too many, before the second.
- */
+ * `alone`: the first one is not shown. */
 static void find_before(const struct al_hunk_list *list, const struct al_hunk_item *item,
-                        size_t context, struct shown *shown)
+                        size_t context, bool alone, struct shown *shown)
 {
     const struct al_hunk_item *previous = neighbour(list, item, -1);
     struct patch_at head = { .text = NULL };
     size_t begin, lines;
 
     if (previous) {
-        lines = count_lines(list, previous->end, item->begin);
+        lines = alone ? 0 : count_lines(list, previous->end, item->begin);
         begin = skip_lines(list, previous->end, lines < context ? lines : context);
     } else {
         (void)patch_at(&list->text, item->block, &head);
@@ -582,7 +577,7 @@ static void show_lines(const struct al_hunk_list *list, const struct al_hunk_ite
 {
     struct shown shown = { .heading = NULL };
 
-    find_before(list, item, context, &shown);
+    find_before(list, item, context, false, &shown);
     find_after(list, item, context, &shown);
     al_str_addf(out, "@@ %s ", item->id);
     patch_add_ranges(&shown.ranges, out);
@@ -756,91 +751,24 @@ static void add_header(const struct patch *patch, const struct al_hunk_file *fil
     }
 }
 
-/** The lines of a block, with those of hunks that are not chosen as they are in the file that the
- * patch is for. */
-struct body {
-    struct al_str text;
-    int64_t old_lines, new_lines;
-    bool last_kept; /* the last line, so a remark about it is too */
-};
-
-static void patch_body_line(const struct patch *patch, const struct al_hunk_item *item,
-                            const struct patch_at *line, struct body *body)
+/* Add a hunk with the unchanged lines around it, which that of a hunk next to it may have as well.
+ */
+static void add_hunk(struct patch *patch, const struct al_hunk_item *item)
 {
-    const char *bytes = patch->list->text.buf + line->at;
-    const size_t len = line->next - line->at;
-    char kind = line->len ? *line->text : ' ';
+    struct shown shown = { .heading = NULL };
 
-    if (kind == '\\') {
-        if (body->last_kept)
-            al_str_add(&body->text, bytes, len);
-        return;
-    }
-    body->last_kept = true;
-    if ((kind == '+' || kind == '-') && !patch->choice->chosen[item - patch->list->items]) {
-        body->last_kept = kind == (patch->reverse ? '+' : '-');
-        kind = ' ';
-    }
-    if (!body->last_kept)
-        return;
-    al_str_addc(&body->text, kind);
-    al_str_add(&body->text, bytes + 1, len - 1);
-    body->old_lines += kind != '+';
-    body->new_lines += kind != '-';
-}
-
-/* Read a block from its line "@@" to `end`; `item` is its first hunk. */
-static void read_body(const struct patch *patch, const struct al_hunk_item *item, size_t end,
-                      struct body *body)
-{
-    const struct al_hunk_item *last = patch->list->items + patch->list->count;
-    struct patch_at line;
-    size_t at;
-
-    if (!patch_at(&patch->list->text, item->block, &line))
-        return;
-    for (at = line.next; at < end && patch_at(&patch->list->text, at, &line); at = line.next) {
-        while (item + 1 < last && item->end <= at)
-            item++;
-        patch_body_line(patch, item, &line, body);
-    }
-}
-
-static void add_block(struct patch *patch, const struct al_hunk_item *item, size_t end)
-{
-    struct body body = { .text = AL_STR_INIT };
-    struct patch_ranges ranges = { .old_start = item->block_old, .new_start = item->block_new };
-
-    read_body(patch, item, end, &body);
-    if (patch->reverse)
-        ranges.old_start = ranges.new_start - patch->moved;
-    else
-        ranges.new_start = ranges.old_start + patch->moved;
-    ranges.old_lines = body.old_lines;
-    ranges.new_lines = body.new_lines;
+    find_before(patch->list, item, AL_HUNKS_CONTEXT, true, &shown);
+    find_after(patch->list, item, AL_HUNKS_CONTEXT, &shown);
+    /* Where the file has it after the hunks before it, on both sides: git looks for line 1 of the
+     * old one nowhere but at the beginning. */
+    shown.ranges.old_start = shown.ranges.new_start = patch->reverse
+                                                          ? shown.ranges.new_start - patch->moved
+                                                          : shown.ranges.old_start + patch->moved;
     al_str_adds(patch->out, "@@ ");
-    patch_add_ranges(&ranges, patch->out);
+    patch_add_ranges(&shown.ranges, patch->out);
     al_str_adds(patch->out, " @@\n");
-    al_str_add(patch->out, body.text.buf, body.text.len);
-    patch->moved += body.new_lines - body.old_lines;
-    al_str_clear(&body.text);
-}
-
-/* Add the blocks that have a chosen hunk. */
-static void add_blocks(struct patch *patch, const struct al_hunk_file *file)
-{
-    const struct al_hunk_item *items = patch->list->items;
-    const size_t end = file->first + file->count;
-    size_t next;
-
-    for (size_t i = file->first; i < end; i = next) {
-        size_t chosen = 0;
-
-        for (next = i; next < end && items[next].block == items[i].block; next++)
-            chosen += patch->choice->chosen[next];
-        if (chosen && items[i].kind == AL_HUNK_LINES)
-            add_block(patch, &items[i], next < end ? items[next].block : file->end);
-    }
+    al_str_add(patch->out, patch->list->text.buf + shown.begin, shown.end - shown.begin);
+    patch->moved += item->new_lines - item->old_lines;
 }
 
 static void add_file(struct patch *patch, const struct al_hunk_file *file)
@@ -855,12 +783,12 @@ static void add_file(struct patch *patch, const struct al_hunk_file *file)
     }
     patch->moved = 0;
     add_header(patch, file, other, lines);
-    if (lines)
-        add_blocks(patch, file);
+    for (size_t i = file->first; i < file->first + file->count; i++)
+        if (patch->choice->chosen[i] && patch->list->items[i].kind == AL_HUNK_LINES)
+            add_hunk(patch, &patch->list->items[i]);
 }
 
-/* Append the patch of the chosen hunks; with `reverse` for `git apply -R`: hunks that are not
- * chosen are in its new side. */
+/* Append the patch of the chosen hunks; with `reverse` for `git apply -R`. */
 static void hunk_choice_patch(const struct al_hunk_choice *choice, bool reverse, struct al_str *out)
 {
     struct patch patch = { .choice = choice, .list = choice->list, .reverse = reverse, .out = out };
@@ -884,7 +812,7 @@ int al_git_apply_hunks(struct al_repo *repo, const struct al_hunk_choice *choice
     al_git_command_feed(&command, &patch);
     /* Paths of the patch are from the top. */
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "apply", "-p1", "--whitespace=nowarn",
-                 "--no-ignore-whitespace", NULL);
+                 "--no-ignore-whitespace", "--allow-overlap", NULL);
     if (how != AL_HUNKS_STAGE)
         al_strv_add(&command.argv, "--reverse");
     if (how != AL_HUNKS_DISCARD)

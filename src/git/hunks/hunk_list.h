@@ -68,7 +68,6 @@ struct al_hunk_item {
     size_t file;       /**< its file, an index of `files` */
     size_t begin, end; /**< its removed and added lines; empty if the kind has none */
     size_t block;      /**< where the "@@" line of git's hunk begins that these lines are in */
-    int64_t block_old, block_new; /**< the numbers of the lines after that one */
     int64_t old_start; /**< the number of its first removed line; without one, of the line that
                           follows */
     int64_t old_lines; /**< how many it removes */

@@ -45,6 +45,20 @@ bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at)
     return false;
 }
 
+int al_batch_add_all(const struct al_repo *repo, const struct al_strv *paths, const char *command,
+                     struct al_strv *argv, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    size_t at = 0;
+    int r = al_repo_pathspecs(repo, paths, &words, err);
+
+    if (r == 0 && al_batch_add(argv, &words, &at))
+        r = al_error_set(err, AL_ERR_BAD_ARGS,
+                         "paths: more than one git %s takes; name fewer, or their directory",
+                         command);
+    return r;
+}
+
 void al_paths_sort_once(struct al_strv *paths)
 {
     size_t kept = 0;

@@ -34,6 +34,11 @@ size_t al_batch_max_bytes(void);
  */
 bool al_batch_add(struct al_strv *argv, const struct al_str *words, size_t *at);
 
+/** Append the pathspecs of an agent's words (NULL: none) for a command that takes all of them at
+ * once, such as "diff".  AL_ERR_BAD_ARGS when they do not fit on one command line. */
+int al_batch_add_all(const struct al_repo *repo, const struct al_strv *paths, const char *command,
+                     struct al_strv *argv, struct al_error *err);
+
 /**
  * Run a command with -z for these words, in batches, and append the paths it prints to `ret_paths`,
  * which was empty: sorted and without duplicates.

@@ -65,13 +65,12 @@ int al_git_check_downloaded(const struct al_repo *repo, const char *from,
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     size_t at = 0;
-    int r = 0;
+    int r;
 
     if (!al_repo_is_partial(repo))
         return 0;
     needed.all = true;
-    if (paths && paths->count)
-        r = al_repo_pathspecs(repo, paths, &words, err);
+    r = al_repo_pathspecs(repo, paths, &words, err);
     do {
         if (r == 0)
             r = list_batch(repo, from, &words, &at, &needed, err);

@@ -12,10 +12,6 @@
 static int add_words(const struct al_repo *repo, const struct al_grep_query *query,
                      struct al_strv *argv, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    size_t at = 0;
-    int r;
-
     al_strv_adds(argv, "git", "grep", "-z", "-I", "--full-name", "--no-color", "--no-textconv",
                  "--no-recurse-submodules", query->regex ? "-E" : "-F", NULL);
     if (query->files_only)
@@ -32,13 +28,9 @@ static int add_words(const struct al_repo *repo, const struct al_grep_query *que
     if (query->rev)
         al_strv_add(argv, query->rev);
     al_strv_add(argv, "--");
-    r = query->paths ? al_repo_pathspecs(repo, query->paths, &words, err) : 0;
-    if (r == 0 && words.len == 0 && strcmp(repo->at.dir, repo->at.top) != 0)
+    if ((!query->paths || !query->paths->count) && strcmp(repo->at.dir, repo->at.top) != 0)
         al_strv_add(argv, ":/"); /* otherwise git searches below the working directory only */
-    if (r == 0 && al_batch_add(argv, &words, &at))
-        r = al_error_set(err, AL_ERR_BAD_ARGS,
-                         "paths: more than one git grep takes; name fewer, or their directory");
-    return r;
+    return al_batch_add_all(repo, query->paths, "grep", argv, err);
 }
 
 int al_git_grep(const struct al_repo *repo, const struct al_grep_query *query,

@@ -56,22 +56,12 @@ static void add_filters(const struct al_log_query *query, struct al_strv *argv)
 static int add_paths(const struct al_repo *repo, const struct al_log_query *query,
                      struct al_strv *argv, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    size_t at = 0;
-    int r;
-
     if (query->all)
         al_strv_adds(argv, "--branches", "--remotes", NULL);
     if (query->range)
         al_arg_split_revisions(query->range, argv);
     al_strv_add(argv, "--");
-    if (!query->paths)
-        return 0;
-    r = al_repo_pathspecs(repo, query->paths, &words, err);
-    if (r == 0 && al_batch_add(argv, &words, &at))
-        r = al_error_set(err, AL_ERR_BAD_ARGS,
-                         "paths: more than one git log takes; name fewer, or their directory");
-    return r;
+    return al_batch_add_all(repo, query->paths, "log", argv, err);
 }
 
 static void add_format(const struct al_log_query *query, struct al_strv *argv)

@@ -398,7 +398,7 @@ int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *
 int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
                       struct al_str *ret_list, struct al_error *err)
 {
-    for (size_t i = 0; i < given->count; i++) {
+    for (size_t i = 0; given && i < given->count; i++) {
         al_auto(al_freep) char *spec = NULL;
         int r = al_repo_pathspec(repo, "paths", given->items[i], &spec, err);
 

@@ -95,8 +95,8 @@ int al_repo_pathspec(const struct al_repo *repo, const char *param, const char *
 /** Forget the resolved words. */
 void al_repo_forget_pathspecs(struct al_repo *repo);
 
-/** The pathspecs of several words, each ended by NUL, for --pathspec-from-file: no limit on the
- * length of a command line applies. */
+/** The pathspecs of several words (NULL: none), each ended by NUL, for --pathspec-from-file: no
+ * limit on the length of a command line applies. */
 int al_repo_pathspecs(const struct al_repo *repo, const struct al_strv *given,
                       struct al_str *ret_list, struct al_error *err);
 

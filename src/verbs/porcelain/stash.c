@@ -365,7 +365,7 @@ static int run(struct al_repo *repo, const struct al_stash_options *options, siz
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    int r = options->paths ? al_repo_pathspecs(repo, options->paths, &list, err) : 0;
+    int r = al_repo_pathspecs(repo, options->paths, &list, err);
 
     if (r < 0)
         return r;

@@ -527,7 +527,7 @@ int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options
     al_auto(al_excerpt_reader_clear) struct al_excerpt_reader reader = AL_EXCERPT_READER_INIT;
     size_t at = 0;
     bool all = true;
-    int r = al_git_diff_resolve(repo, options, &words, err);
+    int r = al_repo_pathspecs(repo, options->paths, &words, err);
 
     reader.in_full = repo->at.budget->in_full;
     do {
