@@ -15,6 +15,20 @@ struct al_cancel;
 struct al_auto_pulling;
 
 /**
+ * Set up a session for one call.  al_setup_clear() follows in every case.
+ *
+ * @param command        Name of the command, for error messages ("call").
+ * @param argc, argv     The tool's name and its arguments as al_arguments_read() takes them.
+ * @param ret_tool       Borrowed from the setup.
+ * @param ret_arguments  The caller owns the reference.
+ * @return 0; AL_ERR_BAD_ARGS for wrong words, configuration or roots; other errors of
+ *         al_setup_session().
+ */
+int al_prepare_call(struct al_setup *setup, const char *command, const struct al_options *options,
+                    int argc, char **argv, const struct al_listed_tool **ret_tool,
+                    json_t **ret_arguments, struct al_error *err);
+
+/**
  * Run a call that al_prepare_call() prepared: ask on the terminal, print the result.
  *
  * @param json  Print the whole result object.

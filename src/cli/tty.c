@@ -12,14 +12,41 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "base/fs.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "cli/pager.h"
-#include "cli/table.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
 #include "review/lines.h"
+
+/* Combining characters count as one: a line is never wider than computed.  Source: wcwidth(3). */
+static size_t columns_of(uint32_t c)
+{
+    const int columns = wcwidth((wchar_t)c);
+
+    return columns > 0 ? (size_t)columns : 1;
+}
+
+size_t al_columns_cut(const char *text, size_t len, size_t room, size_t *ret_columns)
+{
+    size_t used = 0, at = 0;
+
+    while (at < len) {
+        uint32_t c = 0;
+        const int bytes = al_utf8_next(text + at, len - at, &c);
+        const size_t columns = bytes > 0 ? columns_of(c) : 1; /* an invalid byte is a character */
+
+        if (used + columns > room)
+            break;
+        used += columns;
+        at += bytes > 0 ? (size_t)bytes : 1;
+    }
+    *ret_columns = used;
+    return at;
+}
 
 /* The widest frame in columns, and the narrowest one. */
 #define AL_FRAME_MAX_COLUMNS 80

@@ -21,6 +21,10 @@ struct al_approver al_tty_approver(struct al_tty *tty);
  */
 bool al_tty_colours(int fd);
 
+/** The bytes of a text that fit into so many columns of a terminal, and the columns that they take.
+ * East Asian wide characters and emoji take two. */
+size_t al_columns_cut(const char *text, size_t len, size_t room, size_t *ret_columns);
+
 /** Append a safe text line by line, behind `indent`; with colours where it is a diff, if wanted.
  * The last line gets its end. */
 void al_tty_add_text(const char *text, const char *indent, bool colours, struct al_str *out);

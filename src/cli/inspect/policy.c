@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "cli/call.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
-#include "cli/prepare.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"

@@ -166,21 +166,3 @@ char *al_client_hook_program(const struct al_client *client, const json_t *hook)
                ? al_strdup(words.items[0])
                : NULL;
 }
-
-enum al_event al_client_event(const struct al_client *client, const char *name)
-{
-    const struct al_client_event *at = client->hooks->events;
-
-    while (at->name && strcmp(at->name, name) != 0)
-        at++;
-    return at->event;
-}
-
-bool al_client_changes(const struct al_client *client, const char *tool)
-{
-    al_auto(al_freep) char *text = al_strdup(client->hooks->tools);
-    al_auto(al_strv_clear) struct al_strv tools = AL_STRV_INIT;
-
-    al_strv_split(&tools, text, "|");
-    return al_strv_contains(&tools, tool);
-}

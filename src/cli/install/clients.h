@@ -70,10 +70,4 @@ char *al_client_shim(bool makes);
  * another hook.  Caller frees. */
 char *al_client_hook_program(const struct al_client *client, const json_t *hook);
 
-/** What the event of this name means. */
-enum al_event al_client_event(const struct al_client *client, const char *name);
-
-/** Test whether a tool of the client can change files, and is not airlock's own. */
-bool al_client_changes(const struct al_client *client, const char *tool);
-
 #endif

@@ -580,6 +580,16 @@ static char *hash_id(const json_t *id)
     return al_sha256(text.buf, text.len);
 }
 
+/* What the event of this name means. */
+static enum al_event kind_of(const struct al_client *client, const char *name)
+{
+    const struct al_client_event *at = client->hooks->events;
+
+    while (at->name && strcmp(at->name, name) != 0)
+        at++;
+    return at->event;
+}
+
 static void take_members(struct hook *hook)
 {
     const json_t *id = json_object_get(hook->event, "session_id"),
@@ -600,7 +610,7 @@ static void take_members(struct hook *hook)
         hook->call_id = call_id;
     if (hook->input && json_is_string(agent))
         al_json_set(hook->input, AGENT, json_deep_copy(agent));
-    hook->kind = al_client_event(hook->client, hook->name ? hook->name : "");
+    hook->kind = kind_of(hook->client, hook->name ? hook->name : "");
     if (hook->client->hooks->rewrites)
         undo_rewrite(hook);
 }
@@ -615,6 +625,16 @@ static int fail_without(struct hook *hook, const char *why)
     return hook->kind == AL_EVENT_ADD || hook->kind == AL_EVENT_REMOVE ? FAILED : AL_EXIT_OK;
 }
 
+/* Whether a tool of the client can change files, and is not airlock's own. */
+static bool changes_files(const struct al_client *client, const char *tool)
+{
+    al_auto(al_freep) char *text = al_strdup(client->hooks->tools);
+    al_auto(al_strv_clear) struct al_strv tools = AL_STRV_INIT;
+
+    al_strv_split(&tools, text, "|");
+    return al_strv_contains(&tools, tool);
+}
+
 static int answer(struct hook *hook)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -623,7 +643,7 @@ static int answer(struct hook *hook)
     int code = AL_EXIT_OK;
 
     if (event == AL_EVENT_NONE || ((event == AL_EVENT_BEFORE || event == AL_EVENT_AFTER) &&
-                                   !(hook->tool && al_client_changes(hook->client, hook->tool))))
+                                   !(hook->tool && changes_files(hook->client, hook->tool))))
         return AL_EXIT_OK;
     if (al_setup_config(&hook->setup, &hook->options, &err) < 0)
         code = fail_without(hook, err.message);

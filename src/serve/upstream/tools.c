@@ -6,27 +6,18 @@
 #include "base/json.h"
 #include "base/jsonrpc.h"
 #include "base/lock.h"
+#include "base/utf8.h"
 #include "guard/text.h"
 
 #define ELLIPSIS "..."
 
-/* Cut at a character, so that the ellipsis fits too. */
-static void cut(struct al_str *text, size_t max_bytes)
-{
-    size_t len = max_bytes - strlen(ELLIPSIS);
-
-    if (text->len <= max_bytes)
-        return;
-    while (len > 0 && ((unsigned char)text->buf[len] & 0xc0) == 0x80)
-        len--;
-    al_str_truncate(text, len);
-    al_str_adds(text, ELLIPSIS);
-}
-
 static char *finish(struct al_str *text, size_t max_bytes)
 {
     al_str_trim_end(text);
-    cut(text, max_bytes);
+    if (text->len > max_bytes) {
+        al_str_truncate(text, al_utf8_floor(text->buf, max_bytes - strlen(ELLIPSIS)));
+        al_str_adds(text, ELLIPSIS);
+    }
     if (text->len)
         return al_str_detach(text);
     al_str_clear(text);

@@ -12,7 +12,6 @@
 #include "cli/environment.h"
 #include "cli/options.h"
 #include "cli/pager.h"
-#include "cli/prepare.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
