@@ -189,10 +189,6 @@ bool al_shell_words_split(const char *line, struct al_strv *ret_words);
 /** Append the branches that a line may move, by name; nothing: only the current one. */
 void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names);
 
-/** Test whether a word before the paths can lead to a path within a commit, as REVISION:PATH does.
- * The name of a commit or stash counts for nothing. */
-bool al_shell_words_may_name_trees(const struct al_shell_words *words);
-
 /*
  * The sandbox of `airlock run --confine`, made by bubblewrap: which files there are, and which git
  * directories cannot be written.

@@ -260,6 +260,11 @@ static int read_refspec(struct al_shell_words *words, const struct connecting *r
 static int read_push(struct al_shell_words *words, const struct connecting *row,
                      const struct al_repo *repo, struct al_error *err)
 {
+    static const char *const flags[][2] = {
+        { " -u --set-upstream ", "set_upstream" },
+        { " -f --force --force-with-lease ", "force" },
+        { " --tags ", "tags" },
+    };
     const struct al_strv *others = &words->others;
     json_t *arguments = words->connection.arguments;
     al_auto(al_freep) char *branch = al_shell_current_branch(repo);
@@ -270,13 +275,9 @@ static int read_push(struct al_shell_words *words, const struct connecting *row,
             usual = al_remote_default(repo, branch);
         al_json_set(arguments, "remote", al_json_string(usual));
     }
-    if (al_shell_words_have(words, " -u --set-upstream ", true))
-        al_json_set(arguments, "set_upstream", al_json_bool(true));
-    if (al_shell_words_have(words, " -f --force ", true) ||
-        al_shell_words_have(words, " --force-with-lease ", true))
-        al_json_set(arguments, "force", al_json_bool(true));
-    if (al_shell_words_have(words, " --tags ", true))
-        al_json_set(arguments, "tags", al_json_bool(true));
+    for (size_t i = 0; i < AL_COUNT(flags); i++)
+        if (al_shell_words_have(words, flags[i][0], true))
+            al_json_set(arguments, flags[i][1], al_json_bool(true));
     if (others->count < 2 && !al_shell_words_have(words, " -d --delete ", true))
         return read_default(words, row, repo, others->count ? others->items[0] : usual, err);
     if (others->count == 3 && !strcmp(others->items[1], "tag")) {

@@ -127,12 +127,6 @@ static unsigned effects_of(const struct al_call *call)
     return al_tool_select(al_call_tool(call), call, NULL)->effects;
 }
 
-/* What is asked of another repository; its `tool` is NULL if nothing is. */
-static const struct al_shell_connection *connection_of(const struct al_call *call)
-{
-    return &((const struct al_shell_words *)al_call_tool_data(call))->connection;
-}
-
 /* No mount protects a git directory that is made now. */
 static int check_confined(const struct al_call *call, struct al_error *err)
 {
@@ -141,7 +135,7 @@ static int check_confined(const struct al_call *call, struct al_error *err)
     if (words->clones.count ||
         (words->command && al_shell_words_list(" clone init ", words->command->name)))
         return al_shell_words_refuse(words->command->name, AL_SHELL_CONFINED, err);
-    if (connection_of(call)->tool && !al_call_session(call)->caller_shell->has_network)
+    if (words->connection.tool && !al_call_session(call)->caller_shell->has_network)
         return al_shell_words_refuse(words->words.items[0], AL_SHELL_OFFLINE, err);
     return 0;
 }
@@ -253,9 +247,9 @@ static int check_config(const struct al_shell_words *words, struct al_error *err
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct git_args *args = p;
-    const struct al_shell_connection *to = connection_of(call);
     const struct al_repo *repo = al_call_repo(call);
     const struct al_shell_words *words = al_call_tool_data(call);
+    const struct al_shell_connection *to = &words->connection;
     const char *made;
     int r = 0;
 
@@ -281,7 +275,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 /* Whether the tool that the words stand for would ask. */
 static bool is_stricter(struct al_call *call, const void *p)
 {
-    const struct al_shell_connection *to = connection_of(call);
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const struct al_shell_connection *to = &words->connection;
 
     (void)p;
     for (size_t i = 0; to->tool && i < to->tool->nstricter; i++) {
@@ -520,28 +515,30 @@ static bool add_paths(const struct al_repo *repo, const struct al_strv *words, s
     return are_known;
 }
 
-/* Whether a word before the paths is a tree: they are below it, wherever that is in a commit. */
+/* Whether a word before the paths leads to a path within a commit, as REVISION:PATH does, or is a
+ * tree: they are below it, wherever that is in a commit.  The name of a commit or stash counts for
+ * nothing. */
 static bool names_tree(struct al_call *call, const struct al_shell_words *words)
 {
-    const bool restores = !strcmp(words->command->name, "restore");
+    static const char listing[] = " archive checkout diff diff-index diff-tree grep reset ";
+    const char *command = words->command->name;
     const size_t before = words->words.count - words->paths.count;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    if ((!words->paths.count && !restores) ||
-        !al_shell_words_list(" archive checkout diff diff-index diff-tree grep reset restore ",
-                             words->command->name))
-        return false;
-    for (size_t i = 1; i < before; i++) {
-        const char *word = words->words.items[i], *last = words->words.items[i - 1];
-        const bool is_value = !strcmp(last, "-s") || !strcmp(last, "--source");
-        const char *value = al_starts_with(word, "--source=")           ? word + strlen("--source=")
-                            : restores && al_starts_with(word, "-s")    ? word + strlen("-s")
-                            : word[0] != '-' && (is_value || !restores) ? word
-                                                                        : "";
-        al_auto(al_freep) char *commit = *value ? al_shell_commit_of(call, value) : NULL;
+    for (size_t i = 1; i < before && !al_shell_words_list(" commit stash ", command); i++)
+        if (strchr(words->words.items[i], ':'))
+            return true;
+    if (!strcmp(command, "restore"))
+        al_strv_adds(&names, al_shell_words_value(&words->given, "--source=", "-s"), NULL);
+    else if (words->paths.count && al_shell_words_list(listing, command))
+        al_strv_add_all(&names, &words->others);
+    for (size_t i = 0; i < names.count; i++) {
+        al_auto(al_freep) char *commit = al_shell_commit_of(call, names.items[i]);
         al_auto(al_freep) char *tree = NULL;
 
-        if (*value && !commit &&
-            al_git_find_object(al_call_repo(call), value, "tree", &tree, NULL) == 0 && tree)
+        if (!commit &&
+            al_git_find_object(al_call_repo(call), names.items[i], "tree", &tree, NULL) == 0 &&
+            tree)
             return true;
     }
     return false;
@@ -560,8 +557,7 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
     (void)err;
     if (!(effects_of(call) & touching) || !repo)
         return 0;
-    if (al_shell_words_may_name_trees(words) || names_tree(call, words) ||
-        !add_paths(repo, &words->paths, out) ||
+    if (names_tree(call, words) || !add_paths(repo, &words->paths, out) ||
         ((words->command->flags & AL_SHELL_NAMES_PATHS) && !add_paths(repo, &words->others, out)) ||
         out->count == before)
         al_strv_add(out, "");
@@ -645,8 +641,8 @@ static int preview_taken(struct al_call *call, struct al_str *out, struct al_err
 /* Without a repository git itself says what it needs. */
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
-    const struct al_shell_connection *to = connection_of(call);
     const struct al_shell_words *words = al_call_tool_data(call);
+    const struct al_shell_connection *to = &words->connection;
     static const struct al_shell_words_form removes = { "worktree", .verbs = " remove " };
 
     if (al_call_repo(call) && al_shell_words_match(words, &removes))

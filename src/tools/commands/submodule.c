@@ -39,11 +39,12 @@ struct level {
     struct settings *settings;
 };
 
-/* The words behind the verb that are no options. */
-static void take_specs(const struct al_shell_words *words, struct al_strv *out)
+/* The words behind the verb that are no options.  Borrowed. */
+static struct al_strv specs_of(const struct al_shell_words *words)
 {
-    for (size_t i = 1; i < words->operands.count; i++)
-        al_strv_add(out, words->operands.items[i]);
+    const bool has_verb = words->operands.count;
+
+    return (struct al_strv){ words->operands.items + has_verb, words->operands.count - has_verb };
 }
 
 /* --- Where a submodule is --- */
@@ -121,11 +122,12 @@ static char *resolve(const struct al_repo *repo, const char *given)
                        (int)(strlen(given) - al_ends_with(given, "/")), given);
 }
 
-static int list(const struct level *level, struct al_worktree_submodules *out, struct al_error *err)
+static int list(const struct al_repo *repo, const struct al_strv *specs,
+                struct al_worktree_submodules *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv unnamed = AL_STRV_INIT; /* git says so itself */
 
-    return al_worktree_list_submodules(level->repo, "", "", level->specs, out, &unnamed, err);
+    return al_worktree_list_submodules(repo, "", "", specs, out, &unnamed, err);
 }
 
 /* The values of submodule.active are pathspecs from the top. */
@@ -136,7 +138,6 @@ static void read_settings(const struct level *level)
     al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT;
     al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
         AL_WORKTREE_SUBMODULES_INIT;
-    const struct level active = { level->call, level->repo, level->words, &specs, NULL, NULL };
 
     settings_clear(settings);
     al_worktree_submodule_settings(level->repo, false, &settings->lines);
@@ -150,7 +151,7 @@ static void read_settings(const struct level *level)
     }
     settings->chooses = specs.count;
     if (specs.count)
-        (void)list(&active, &parts, NULL);
+        (void)list(level->repo, &specs, &parts, NULL);
     for (size_t i = 0; i < parts.count; i++)
         al_strv_add(&settings->chosen, parts.items[i].path);
 }
@@ -176,8 +177,7 @@ static char *url_of(const struct level *level, const struct al_worktree_submodul
 static char *address_of(const struct level *level, const struct al_worktree_submodule *part)
 {
     const struct al_shell_words *words = level->words;
-    const bool is_told = al_shell_words_have(words, " --checkout --merge ", true) ||
-                         al_shell_words_have(words, " --rebase ", true);
+    const bool is_told = al_shell_words_have(words, " --checkout --merge --rebase ", true);
     const char *known = setting(level, part, "update"), *how = known ? known : part->update;
 
     if (is_checked_out(level->repo, part) || is_there(level->repo->at.git_dir, part->dir) ||
@@ -192,7 +192,7 @@ static int find_updated(const struct level *level, struct al_strv *out, struct a
 {
     al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
         AL_WORKTREE_SUBMODULES_INIT;
-    int r = list(level, &parts, err);
+    int r = list(level->repo, level->specs, &parts, err);
 
     for (size_t i = 0; r == 0 && i < parts.count; i++) {
         al_auto(al_freep) char *address = address_of(level, &parts.items[i]);
@@ -227,7 +227,6 @@ static int find_added(const struct level *level, struct al_strv *out, struct al_
     const char *name = al_shell_words_value(&level->words->given, "--name=", "--name=");
     al_auto(al_freep) char *dir = al_asprintf("modules/%s", name ? name : below ? below : "");
     al_auto(al_freep) char *address = resolve(repo, given);
-    const struct level here = { level->call, repo, level->words, &spec, NULL, NULL };
     int r;
 
     if (!*given || level->specs->count > 2 || !below || !*below || !strstr(address, "/") ||
@@ -236,7 +235,7 @@ static int find_added(const struct level *level, struct al_strv *out, struct al_
         (is_relative(given) && strcmp(repo->at.dir, repo->at.top) != 0))
         return 0;
     al_strv_addf(&spec, ":(top,literal)%s", below);
-    r = list(&here, &parts, err);
+    r = list(repo, &spec, &parts, err);
     if (r == 0 && ((!parts.count && !is_ignored(repo, below)) ||
                    al_shell_words_have(level->words, " --force -f ", true)))
         al_strv_adds(out, below, address, dir, NULL);
@@ -246,13 +245,12 @@ static int find_added(const struct level *level, struct al_strv *out, struct al_
 int al_shell_submodules_read(struct al_call *call, struct al_shell_words *words,
                              const struct al_repo *repo, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT;
+    const struct al_strv specs = specs_of(words);
     al_auto(settings_clear) struct settings settings = { .chooses = false };
     const struct level level = { call, repo, words, &specs, NULL, &settings };
 
     if (!repo || !al_shell_fetches_submodules(words))
         return 0;
-    take_specs(words, &specs);
     if (!strcmp(words->others.items[0], "add"))
         return find_added(&level, &words->clones, err);
     read_settings(&level);
@@ -611,7 +609,7 @@ static int update(const struct level *level, const struct al_strv *clones, int *
         AL_WORKTREE_SUBMODULES_INIT;
     al_auto(al_strv_clear) struct al_strv modes = AL_STRV_INIT;
     const bool fetches = !al_shell_words_have(level->words, " --no-fetch -N ", true);
-    int r = list(level, &parts, err);
+    int r = list(level->repo, level->specs, &parts, err);
 
     if (r == 0 && al_shell_words_have(level->words, " --init --require-init ", true))
         r = init(level, &parts, ret_code, err);
@@ -674,11 +672,10 @@ static int add(const struct level *level, int *ret_code, struct al_error *err)
 int al_shell_submodules(struct al_call *call, const struct al_shell_words *words, int *ret_code,
                         struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT;
+    const struct al_strv specs = specs_of(words);
     al_auto(settings_clear) struct settings settings = { .chooses = false };
     const struct level level = { call, al_call_repo(call), words, &specs, NULL, &settings };
 
-    take_specs(words, &specs);
     return strcmp(words->others.items[0], "add") != 0
                ? update(&level, &words->clones, ret_code, err)
                : add(&level, ret_code, err);

@@ -695,18 +695,6 @@ void al_shell_words_branches(const struct al_shell_words *words, struct al_strv 
     }
 }
 
-bool al_shell_words_may_name_trees(const struct al_shell_words *words)
-{
-    const size_t before = words->words.count - words->paths.count;
-
-    if (!strcmp(words->command->name, "commit") || !strcmp(words->command->name, "stash"))
-        return false;
-    for (size_t i = 1; i < before; i++)
-        if (strchr(words->words.items[i], ':'))
-            return true;
-    return false;
-}
-
 void al_shell_words_add(struct al_str *out, const char *word)
 {
     const bool is_plain = *word && !strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!");

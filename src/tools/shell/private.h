@@ -134,7 +134,6 @@ struct al_shell_outcome {
     struct al_text out, err;
     int exit_code; /**< the last command's; -1 after a timeout */
     bool timed_out;
-    bool stopped; /**< the output reached its limit */
 };
 
 void al_shell_outcome_clear(struct al_shell_outcome *outcome);

@@ -492,7 +492,6 @@ static int start(struct run *run, struct al_error *err)
         run->outcome->exit_code = last->code;
     } else {
         run->outcome->exit_code = code_of(&results[last->spec]);
-        run->outcome->stopped = results[last->spec].stopped;
     }
     return 0;
 }

@@ -122,27 +122,15 @@ static void add_roots(struct al_confine_rules *rules, const struct al_shell *she
     }
 }
 
-/* The go installation of <goroot>/bin/go, with compiler and linker.  Caller frees. */
-static char *go_root_of(const char *program)
-{
-    char *root = al_strdup(program);
-
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(root, '/');
-
-        if (slash)
-            *slash = '\0';
-    }
-    return root;
-}
-
 static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
                          struct al_shell_program *program, struct al_error *err)
 {
     bool writes = kind == AL_SHELL_GO || kind == AL_SHELL_OTHER;
     al_auto(al_freep) char *interp = al_program_interpreter(program->path);
     al_auto(al_freep) char *tmp = al_fs_join(shell->work_dir, "tmp");
-    al_auto(al_freep) char *go_root = go_root_of(program->path);
+    /* Of go, whose program is <go_root>/bin/go: with compiler and linker. */
+    al_auto(al_freep) char *go_root =
+        al_asprintf("%.*s/..", (int)(strrchr(program->path, '/') - program->path), program->path);
     al_auto(al_freep) char *tools = al_fs_join(go_root, "pkg/tool");
     al_auto(al_confine_rules_clear) struct al_confine_rules rules = { .count = 0 };
 
