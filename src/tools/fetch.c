@@ -41,18 +41,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct fetch_args *args = p;
 
-    return args->all ? 0 : al_transfer_authorize(call, al_call_resolved(call, "remote"), err);
-}
-
-static bool is_new_address(struct al_call *call, const void *p)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    add_remotes(call, p, &names);
-    for (size_t i = 0; i < names.count; i++)
-        if (al_transfer_is_new(call, names.items[i], AL_FETCHES))
-            return true;
-    return false;
+    return args->all ? 0 : al_transfer_authorize(call, p, err);
 }
 
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
@@ -77,10 +66,7 @@ static int fetch_one(struct al_call *call, const char *name, const struct fetch_
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     int r = al_remote_find(al_call_repo(call), name, &remote, err);
 
-    if (r < 0)
-        return r;
-    al_transfer_accept(call, &remote, AL_FETCHES);
-    return al_transfer_fetch(call, &remote, &args->options, changes, err);
+    return r < 0 ? r : al_transfer_fetch(call, &remote, &args->options, changes, err);
 }
 
 static int fetch_shown(struct al_call *call, const char *name, const struct al_fetch_words *words,
@@ -122,7 +108,7 @@ int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_wo
 }
 
 static const struct al_stricter stricter[] = {
-    { NULL, is_new_address, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { NULL, al_transfer_is_new, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
 };
 
 /* What both tools have. */

@@ -187,8 +187,9 @@ int al_transfer_check_remote(const char *param, const char *name, struct al_erro
 /** Find the remote that was resolved. */
 int al_transfer_find(const struct al_call *call, struct al_remote *remote, struct al_error *err);
 
-/** For `authorize`: check that the remote exists and that its addresses are allowed. */
-int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err);
+/** For `authorize`: check that the remote that was resolved exists and that its addresses are
+ * allowed. */
+int al_transfer_authorize(struct al_call *call, const void *args, struct al_error *err);
 
 /** For `resolve`: add an address of a remote, and whether it is new. */
 void al_transfer_resolve_address(struct al_call *call, const struct al_remote *remote,
@@ -201,9 +202,9 @@ void al_transfer_resolve(struct al_call *call, const char *remote);
 /** For `always_by` of fetch and pull: the answer "always" covers the same address. */
 extern const char *const al_transfer_always_by[];
 
-/** Test whether the remote has an address that was added or changed in this session and not yet
- * approved.  False for fetching from a path on this machine. */
-bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direction direction);
+/** For struct al_stricter: whether an address that was resolved was added or changed in this
+ * session and not yet approved.  Fetching from a path on this machine is no such case. */
+bool al_transfer_is_new(struct al_call *call, const void *args);
 
 /** This condition in words, for struct al_stricter. */
 #define AL_TRANSFER_CONDITION "for an address that was added or changed in this session"
@@ -222,7 +223,8 @@ int al_transfer_begin(struct al_call *call, const struct al_repo *repo,
                       enum al_direction direction, struct al_network **ret_network,
                       struct al_error *err);
 
-/** Fetch from the first address of a remote.  *ret_text as for al_git_fetch(). */
+/** Accept the addresses of a remote, and fetch from the first one.  *ret_text as for
+ * al_git_fetch(). */
 int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
                       const struct al_fetch_options *options, struct al_str *ret_text,
                       struct al_error *err);

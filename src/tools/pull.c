@@ -168,7 +168,6 @@ static int fetch(struct al_call *call, const void *p, struct al_error *err)
         return r;
     /* What was decided, it was decided by what was known before. */
     al_call_set_tool_data(call, al_strdup(is_published(call, p) ? pull.head : ""), free);
-    al_transfer_accept(call, &pull.remote, AL_FETCHES);
     options.branch = pull.branch;
     return al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
 }
@@ -202,18 +201,6 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     return 0;
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    (void)p;
-    return al_transfer_authorize(call, al_call_resolved(call, "remote"), err);
-}
-
-static bool is_new_address(struct al_call *call, const void *p)
-{
-    (void)p;
-    return al_transfer_is_new(call, al_call_resolved(call, "remote"), AL_FETCHES);
-}
-
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
@@ -228,7 +215,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 }
 
 static const struct al_stricter stricter[] = {
-    { NULL, is_new_address, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { NULL, al_transfer_is_new, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { NULL, is_published, AL_REPLAY_CONDITION, 0 },
 };
 
@@ -239,7 +226,8 @@ static const char rebase_hooks[] = "pre-rebase post-checkout post-rewrite";
     (AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
 #define SHARED                                                                                     \
     .name = "git_pull", .title = "Pull", .moves_branch = true, .resolve = resolve,                 \
-    .preview = preview, .fetch = fetch, .moves = AL_MOVES_BRANCH | AL_MOVES_HEAD,                  \
+    .authorize = al_transfer_authorize, .preview = preview, .fetch = fetch,                        \
+    .moves = AL_MOVES_BRANCH | AL_MOVES_HEAD,                                                      \
     .summary = "Pull[branch? {branch}] from [remote?{remote}][!remote?its remote]"                 \
                "[rebase? and rebase on it]",                                                       \
     AL_TOOL_STRICTER(stricter)
@@ -312,7 +300,6 @@ const struct al_tool al_tool_workflow_pull = {
     AL_TOOL_ONE(workflow_params, "pull", NULL, EFFECTS, workflow_execute, AL_ASKS_NEVER),
     AL_WORKFLOW_TOOL(struct pull_args),
     .always_by = al_transfer_always_by,
-    .authorize = authorize,
     .output_schema = output_schema,
 };
 
@@ -370,5 +357,4 @@ const struct al_tool al_tool_everyday_pull = {
     AL_TOOL_ONE(everyday_params, "pull", NULL, EFFECTS, everyday_execute, AL_ASKS_UNLESS_SAVED),
     AL_EVERYDAY_TOOL(struct pull_args),
     .always_by = always_by,
-    .authorize = authorize,
 };

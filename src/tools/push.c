@@ -263,26 +263,18 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     name = args->remote ? al_strdup(args->remote) : al_remote_push_default(repo, branch);
     if (!name)
         name = al_remote_default(repo, branch);
-    r = al_transfer_authorize(call, name, err);
+    al_call_resolve(call, "remote", name);
+    r = al_transfer_authorize(call, p, err);
     if (r == 0)
-        r = al_remote_find(repo, name, &remote, err);
+        r = al_transfer_find(call, &remote, err);
     if (r == 0 && args->delete)
         r = check_seen(call, &remote, branch, err);
-    if (r < 0)
-        return r;
-    al_call_resolve(call, "remote", name);
-    if (args->tags)
+    if (r == 0 && args->tags)
         r = push_tags_resolve(call, err);
     if (r < 0)
         return r;
     target = target_of(call, args, &remote, branch);
     return resolve_push(call, &remote, branch, target, args->delete, err);
-}
-
-static bool is_new_address(struct al_call *call, const void *p)
-{
-    (void)p;
-    return al_transfer_is_new(call, al_call_resolved(call, "remote"), AL_PUSHES);
 }
 
 static struct al_push_options options_of(const struct al_call *call, const struct push_args *args)
@@ -303,7 +295,7 @@ static int look(struct al_call *call, const struct push_args *args, const struct
                 struct al_error *err)
 {
     struct al_push_options options = options_of(call, args);
-    const bool looks = !is_new_address(call, args);
+    const bool looks = !al_transfer_is_new(call, args);
     bool nothing = looks && !args->delete;
 
     options.looks = true;
@@ -330,7 +322,7 @@ static int look(struct al_call *call, const struct push_args *args, const struct
 static bool look_there(struct al_call *call, const struct al_remote *remote,
                        struct al_there *ret_there)
 {
-    bool told = remote->push_urls.count && !is_new_address(call, NULL);
+    bool told = remote->push_urls.count && !al_transfer_is_new(call, NULL);
 
     for (size_t i = 0; told && i < remote->push_urls.count; i++) {
         const char *address = remote->push_urls.items[i];
@@ -575,7 +567,7 @@ static const struct al_operation workflow_operations[] = {
 };
 
 static const struct al_stricter workflow_stricter[] = {
-    { "push", is_new_address, AL_TRANSFER_CONDITION, 0 },
+    { "push", al_transfer_is_new, AL_TRANSFER_CONDITION, 0 },
 };
 
 /* clang-format off */
@@ -634,7 +626,7 @@ static bool is_first(struct al_call *call, const void *p)
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     const char *branch = al_call_resolved(call, "branch");
 
-    if (is_new_address(call, p) || al_transfer_find(call, &remote, NULL) < 0)
+    if (al_transfer_is_new(call, p) || al_transfer_find(call, &remote, NULL) < 0)
         return true;
     for (size_t i = 0; i < remote.push_urls.count; i++) {
         const struct al_oid id = identify(call, remote.push_urls.items[i], branch);

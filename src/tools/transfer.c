@@ -30,11 +30,12 @@ static int check_addresses(const struct al_strv *addresses, struct al_error *err
     return r;
 }
 
-int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err)
+int al_transfer_authorize(struct al_call *call, const void *args, struct al_error *err)
 {
     al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
-    int r = al_remote_find(al_call_repo(call), remote, &found, err);
+    int r = al_transfer_find(call, &found, err);
 
+    (void)args;
     if (r == 0)
         r = check_addresses(&found.urls, err);
     return r == 0 ? check_addresses(&found.push_urls, err) : r;
@@ -57,17 +58,10 @@ static const struct al_strv *addresses_of(const struct al_remote *remote,
     return direction == AL_PUSHES ? &remote->push_urls : &remote->urls;
 }
 
-bool al_transfer_is_new(struct al_call *call, const char *remote, enum al_direction direction)
+bool al_transfer_is_new(struct al_call *call, const void *args)
 {
-    al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
-    const struct al_strv *addresses = addresses_of(&found, direction);
-
-    if (al_remote_find(al_call_repo(call), remote, &found, NULL) < 0)
-        return false; /* the call itself reports the error */
-    for (size_t i = 0; i < addresses->count; i++)
-        if (is_new(call, &found, addresses->items[i], direction))
-            return true;
-    return false;
+    (void)args;
+    return al_call_resolved(call, AL_RESOLVED_NEW_ADDRESS) != NULL;
 }
 
 const char *const al_transfer_always_by[] = { AL_RESOLVED_ADDRESS, NULL };
@@ -139,9 +133,11 @@ int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
                       struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
-    int r = al_transfer_begin(call, al_call_repo(call), remote, remote->urls.items[0], AL_FETCHES,
-                              &network, err);
+    int r;
 
+    al_transfer_accept(call, remote, AL_FETCHES);
+    r = al_transfer_begin(call, al_call_repo(call), remote, remote->urls.items[0], AL_FETCHES,
+                          &network, err);
     if (r < 0)
         return r;
     return al_git_fetch(network, options, al_call_input(call)->progress, al_call_max_bytes(call),
