@@ -101,12 +101,11 @@ static bool alternates_are_inside(const struct al_roots *roots, const char *obje
 
 #define POINTER_MAX_BYTES 4096u
 
-enum found { NOTHING, FOUND };
+/** The parts of a repository that may lie outside the roots, or in FORGED be somebody else's. */
+enum part { TOP, GIT_DIR, FORGED, COMMON_DIR, OBJECTS, ALTERNATE };
 
-/** The parts of a repository that may lie outside the roots. */
-enum part { TOP, GIT_DIR, COMMON_DIR, OBJECTS, ALTERNATE };
-
-/* An error may say which part lies outside, but neither where it is nor what is in it. */
+/* An error may say which part lies outside, but neither where it is, nor what is in it, nor whether
+ * another git directory exists. */
 static const char *const outside_remedies[] = {
     [TOP] = "The top of the working tree lies above the allowed roots; the user can start airlock "
             "with --root <top of the working tree>.",
@@ -114,6 +113,8 @@ static const char *const outside_remedies[] = {
                 "start airlock with --root <top of this working tree>; after a move 'git worktree "
                 "repair' is needed as well; a separate git directory has to be listed in "
                 "tools.sandbox.git_dirs.",
+    [FORGED] = "Its .git file names a git directory that does not name this working tree; after a "
+               "move, 'git worktree repair' mends that.",
     [COMMON_DIR] = "It is a linked worktree, and the common directory of its repository lies "
                    "outside the allowed roots. The user can start airlock with --root <top of "
                    "this working tree>.",
@@ -145,16 +146,6 @@ static int outside(const char *given, enum part part, struct al_error *err)
     al_auto(al_freep) char *word = al_text_sanitize_line(given);
     return al_error_remedy(al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word), err,
                            outside_remedies[part]);
-}
-
-/* The message does not tell whether the other git directory exists. */
-static int forged(const char *given, struct al_error *err)
-{
-    al_auto(al_freep) char *word = al_text_sanitize_line(given);
-    return al_error_remedy(
-        al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word), err,
-        "Its .git file names a git directory that does not name this working tree; "
-        "after a move, 'git worktree repair' mends that.");
 }
 
 static int not_a_repository(const char *given, struct al_error *err)
@@ -249,9 +240,10 @@ static int open_part(const struct al_roots *roots, const char *path, const char 
     return r < 0 ? not_a_repository(given, err) : 0;
 }
 
-/* Look for `<dir>/.git`, a directory or a file that names one, and set at->top and at->git_dir. */
+/* Look for `<dir>/.git`, a directory or a file that names one, and set at->top, which says that it
+ * was found, and at->git_dir. */
 static int find_dot_git(struct al_location *at, const struct al_roots *roots, const char *dir,
-                        int dir_fd, const char *given, enum found *ret_found, struct al_error *err)
+                        int dir_fd, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *path = NULL;
     al_auto(al_freep) char *abs = NULL;
@@ -259,7 +251,6 @@ static int find_dot_git(struct al_location *at, const struct al_roots *roots, co
     struct stat st;
     int r;
 
-    *ret_found = NOTHING;
     if (fstatat(dir_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
     if (S_ISREG(st.st_mode)) {
@@ -280,7 +271,6 @@ static int find_dot_git(struct al_location *at, const struct al_roots *roots, co
         return S_ISREG(st.st_mode) ? dangling_gitfile(given, err) : 0;
     at->top = al_strdup(dir);
     at->git_dir = al_take(&abs);
-    *ret_found = FOUND;
     return 0;
 }
 
@@ -383,13 +373,12 @@ static int find_git_dir(struct al_location *at, const struct al_roots *roots, co
     for (;;) {
         al_auto(al_freep) char *abs = NULL;
         al_auto(al_closep) int fd = -1;
-        enum found found;
         char *slash;
 
         r = open_part(roots, dir, given, TOP, &abs, &fd, err);
         if (r == 0)
-            r = find_dot_git(at, roots, dir, fd, given, &found, err);
-        if (r < 0 || found == FOUND)
+            r = find_dot_git(at, roots, dir, fd, given, err);
+        if (r < 0 || at->top)
             return r;
         bare |= is_git_dir(fd);
         slash = strrchr(dir, '/');
@@ -459,7 +448,7 @@ static int find_parts(struct al_location *at, const struct al_roots *roots, cons
 
     r = find_common_dir(at, roots, given, err);
     if (r == 0 && !is_git_dir_of(at))
-        r = forged(given, err);
+        r = outside(given, FORGED, err);
     if (r == 0)
         r = check_head(at, roots, given, err);
     if (r < 0)
@@ -492,10 +481,9 @@ static int check_no_inner_git_dir(const struct al_location *at, const char *give
 int al_location_find_at(struct al_location *at, const struct al_roots *roots, const char *given,
                         struct al_error *err)
 {
-    enum found found = NOTHING;
-    int r = find_dot_git(at, roots, at->dir, at->dir_fd, given, &found, err);
+    int r = find_dot_git(at, roots, at->dir, at->dir_fd, given, err);
 
-    if (r == 0 && found == NOTHING) {
+    if (r == 0 && !at->top) {
         if (!is_git_dir(at->dir_fd))
             return not_a_repository(given, err);
         at->top = al_strdup(at->dir);
@@ -681,7 +669,6 @@ static int find_nested(const struct al_location *at, const char *top,
                        struct al_location *ret_nested)
 {
     const struct al_roots *roots = at->git->roots;
-    enum found found = NOTHING;
     struct stat st;
     int r;
 
@@ -690,8 +677,8 @@ static int find_nested(const struct al_location *at, const char *top,
     r = al_roots_open(roots, top, O_PATH | O_DIRECTORY, &ret_nested->dir_fd, &ret_nested->dir,
                       NULL);
     if (r == 0)
-        r = find_dot_git(ret_nested, roots, top, ret_nested->dir_fd, "", &found, NULL);
-    if (r < 0 || found == FOUND)
+        r = find_dot_git(ret_nested, roots, top, ret_nested->dir_fd, "", NULL);
+    if (r < 0 || ret_nested->top)
         return r;
     return fstatat(ret_nested->dir_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT
                ? AL_ERR_NOT_FOUND

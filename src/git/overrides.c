@@ -15,29 +15,10 @@
 
 #include "base/mem.h"
 
-struct override {
-    const char *key, *value;
-};
-
-/* Always passed: git's default is wrong for us. */
-static const struct override always[] = {
-    { "core.hookspath", "/dev/null" },
-    { "diff.ignoresubmodules", "dirty" },
-};
-
-/* Passed to commands that write: git's default is wrong for us. */
-static const struct override writing[] = {
-    { "gc.auto", "0" },
-    { "maintenance.auto", "false" },
-    /* no identity made up from the host's name */
-    { "user.useconfigonly", "true" },
-    /* a merge finds its base by what the commits say */
-    { "core.commitgraph", "false" },
-    { "gc.writecommitgraph", "false" },
-};
-
 /* Passed when the repository sets the key.  Keys are in lower case, as git lists them. */
-static const struct override fixed[] = {
+static const struct {
+    const char *key, *value;
+} fixed[] = {
     /* programs git would start */
     { "core.fsmonitor", "" }, /* before git 2.36 "false" is a program */
     { "core.pager", "cat" },
@@ -194,17 +175,19 @@ bool al_config_key_is_harmless(const char *key)
     return false;
 }
 
+/* git's default is wrong for us. */
 void al_overrides_add_always(struct al_strv *pairs, const char *excludes, const char *attributes)
 {
-    for (size_t i = 0; i < AL_COUNT(always); i++)
-        al_strv_adds(pairs, always[i].key, always[i].value, NULL);
-    al_strv_adds(pairs, "core.excludesfile", excludes, "core.attributesfile", attributes, NULL);
+    al_strv_adds(pairs, "core.hookspath", "/dev/null", "diff.ignoresubmodules", "dirty",
+                 "core.excludesfile", excludes, "core.attributesfile", attributes, NULL);
 }
 
+/* The same for commands that write: no identity is made up from the host's name, and a merge finds
+ * its base by what the commits say. */
 void al_overrides_add_writing(struct al_strv *pairs)
 {
-    for (size_t i = 0; i < AL_COUNT(writing); i++)
-        al_strv_adds(pairs, writing[i].key, writing[i].value, NULL);
+    al_strv_adds(pairs, "gc.auto", "0", "maintenance.auto", "false", "user.useconfigonly", "true",
+                 "core.commitgraph", "false", "gc.writecommitgraph", "false", NULL);
 }
 
 /* A key that is set many times needs one override. */

@@ -19,7 +19,6 @@
 #define REF_MAX_BYTES       4096u
 #define PACKED_MAX_BYTES    (1u << 30)
 #define SYMREF_DEPTH_MAX    5
-#define ASK_MS              10000
 #define SHALLOW_MAX_BYTES   (1u << 20)
 #define FOLLOWERS_MAX_BYTES (1u << 20)
 
@@ -51,17 +50,12 @@ static char *ask(const struct al_location *at, const char *const *words, const c
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_run_limits budget = { .left_ms = ASK_MS };
-    struct al_location own = *at;
 
-    own.budget = &budget;
     al_strv_add(&command.argv, "git");
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
     al_strv_adds(&command.argv, "--", name, NULL);
-    if (al_git_run(&own, &command, &(struct al_git_run){ .max_bytes = REF_MAX_BYTES }, &output,
-                   NULL) < 0 ||
-        output.exit_code != 0)
+    if (!al_git_ask(at, &command, REF_MAX_BYTES, &output))
         return NULL;
     al_str_trim_end(&output.out.out);
     return al_str_detach(&output.out.out);

@@ -24,6 +24,8 @@
 
 #define LOCK_ATTEMPTS_MAX 16
 
+#define ASK_MS            10000
+
 /* git removes its lock files on SIGTERM within milliseconds. */
 #define WRITER_GRACE_MS 2000u
 
@@ -445,6 +447,18 @@ int al_git_write(const struct al_location *at, struct al_git_command *command, u
 
     command->class = AL_GIT_WRITE;
     return al_git_run(at, command, &options, &output, err);
+}
+
+bool al_git_ask(const struct al_location *at, const struct al_git_command *command,
+                size_t max_bytes, struct al_git_output *ret_output)
+{
+    struct al_run_limits budget = { .left_ms = ASK_MS };
+    struct al_location own = *at;
+
+    own.budget = &budget;
+    return al_git_run(&own, command, &(struct al_git_run){ .max_bytes = max_bytes }, ret_output,
+                      NULL) == 0 &&
+           ret_output->exit_code == 0;
 }
 
 int al_git_refresh_index(const struct al_location *at, struct al_error *err)

@@ -110,6 +110,11 @@ int al_git_read(const struct al_location *at, const struct al_git_command *comma
 int al_git_write(const struct al_location *at, struct al_git_command *command, unsigned locks,
                  struct al_error *err);
 
+/** Ask a git that reads for so many bytes, in a time of its own.  False: it cannot be asked, or
+ * exits with an error. */
+bool al_git_ask(const struct al_location *at, const struct al_git_command *command,
+                size_t max_bytes, struct al_git_output *ret_output);
+
 /** Refresh the index: files may look changed by their times alone.  Those that have changed are no
  * error. */
 int al_git_refresh_index(const struct al_location *at, struct al_error *err);

@@ -378,23 +378,6 @@ const struct al_hunk_item *al_hunk_find(const struct al_hunk_list *list, const c
 
 /* --- Read a diff --- */
 
-/** The text of a patch, up to its limit. */
-struct reading {
-    struct al_str *text;
-    size_t max_bytes;
-    bool cut;
-};
-
-static bool add_text(void *payload, const char *data, size_t len)
-{
-    struct reading *reading = payload;
-    const size_t room = reading->max_bytes - reading->text->len;
-
-    reading->cut = len > room;
-    al_str_add(reading->text, data, len < room ? len : room);
-    return !reading->cut;
-}
-
 /* Every setting that changes a patch is given, so that the same change is always the same patch. */
 static void add_options(const struct al_hunk_query *query, struct al_strv *argv)
 {
@@ -415,7 +398,7 @@ static int read_side(const struct al_repo *repo, const struct al_hunk_query *que
                                              .to_ref = query->to,
                                              .paths = query->paths };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct reading reading = { .text = &ret_list->text, .max_bytes = AL_HUNKS_MAX_BYTES };
+    al_auto(al_buffer_clear) struct al_buffer patch = AL_BUFFER_INIT(AL_HUNKS_MAX_BYTES);
     int r;
 
     ret_list->side = side;
@@ -424,10 +407,12 @@ static int read_side(const struct al_repo *repo, const struct al_hunk_query *que
     command.quotes_names = false;
     r = al_git_diff_add_args(repo, &options, &command.argv, err);
     if (r == 0)
-        r = al_git_read(&repo->at, &command, (struct al_sink){ add_text, &reading }, err);
+        r = al_git_read(&repo->at, &command, al_buffer_sink(&patch), err);
     if (r < 0)
         return r;
-    ret_list->truncated = reading.cut;
+    ret_list->truncated = patch.total > patch.text.len;
+    ret_list->text = patch.text;
+    patch.text = AL_STR_INIT;
     al_hunk_list_parse(ret_list);
     return 0;
 }

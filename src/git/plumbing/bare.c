@@ -91,11 +91,20 @@ int al_bare_open(struct al_location *at, bool sha256, const char *const *refs, c
 
 /* --- Running git --- */
 
-/* Run a command and drop its output. */
-static int run_quietly(const struct al_location *at, struct al_git_command *command,
-                       struct al_error *err)
+/* Run a command that writes, and drop its output. */
+static int write_quietly(const struct al_location *at, bool starts_children,
+                         const char *const *words, const struct al_str *input, struct al_error *err)
 {
-    return al_git_read(at, command, al_git_sink(NULL), err);
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.class = AL_GIT_WRITE;
+    command.starts_children = starts_children;
+    if (input)
+        al_git_command_feed(&command, input);
+    al_strv_add(&command.argv, "git");
+    for (; *words; words++)
+        al_strv_add(&command.argv, *words);
+    return al_git_read(at, &command, al_git_sink(NULL), err);
 }
 
 /* While objects are read. */
@@ -354,45 +363,32 @@ int al_bare_refs(const struct al_location *at, struct al_sink sink, struct al_er
 int al_bare_delete_refs(const struct al_location *at, const struct al_strv *names,
                         struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    static const char *const update[] = { "-c", SYNC_REFS, "update-ref", "--stdin", NULL };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
 
     for (size_t i = 0; i < names->count; i++)
         al_str_addf(&input, "delete %s\n", names->items[i]);
-    command.class = AL_GIT_WRITE;
-    al_git_command_feed(&command, &input);
-    al_strv_adds(&command.argv, "git", "-c", SYNC_REFS, "update-ref", "--stdin", NULL);
-    return run_quietly(at, &command, err);
+    return write_quietly(at, false, update, &input, err);
 }
 
 int al_bare_tidy(const struct al_location *at, bool refs, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command repack = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_command_clear) struct al_git_command pack_refs = AL_GIT_COMMAND_INIT;
-    int r;
+    static const char *const repack[] = { "repack", "-d", "-q", "--geometric=2", NULL };
+    static const char *const pack_refs[] = { "-c", SYNC_REFS, "pack-refs", "--all", NULL };
+    int r = write_quietly(at, true, repack, NULL, err);
 
-    repack.class = pack_refs.class = AL_GIT_WRITE;
-    repack.starts_children = true;
-    al_strv_adds(&repack.argv, "git", "repack", "-d", "-q", "--geometric=2", NULL);
-    al_strv_adds(&pack_refs.argv, "git", "-c", SYNC_REFS, "pack-refs", "--all", NULL);
-    r = run_quietly(at, &repack, err);
-    return r < 0 || !refs ? r : run_quietly(at, &pack_refs, err);
+    return r < 0 || !refs ? r : write_quietly(at, false, pack_refs, NULL, err);
 }
 
 int al_bare_expire(const struct al_location *at, const char *expiry, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command repack = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_command_clear) struct al_git_command prune = AL_GIT_COMMAND_INIT;
-    int r;
+    al_auto(al_freep) char *unpack = al_asprintf("--unpack-unreachable=%s", expiry);
+    al_auto(al_freep) char *expire = al_asprintf("--expire=%s", expiry);
+    const char *const repack[] = { "repack", "-A", "-d", "-q", "--window=0", unpack, NULL };
+    const char *const prune[] = { "prune", expire, NULL };
+    int r = write_quietly(at, true, repack, NULL, err);
 
-    repack.class = prune.class = AL_GIT_WRITE;
-    repack.starts_children = true;
-    al_strv_adds(&repack.argv, "git", "repack", "-A", "-d", "-q", "--window=0", NULL);
-    al_strv_addf(&repack.argv, "--unpack-unreachable=%s", expiry);
-    al_strv_adds(&prune.argv, "git", "prune", NULL);
-    al_strv_addf(&prune.argv, "--expire=%s", expiry);
-    r = run_quietly(at, &repack, err);
-    return r < 0 ? r : run_quietly(at, &prune, err);
+    return r < 0 ? r : write_quietly(at, false, prune, NULL, err);
 }
 
 /* --- Merge of three files --- */

@@ -18,7 +18,6 @@
 #define FILTERS_NAMED_MAX    8
 #define FILTERS_ASKED_MAX    4
 #define HOOKS_MAX_BYTES      (64u << 10)
-#define HOOKS_MS             2000
 
 static char *hooks_dir(const struct al_repo *repo)
 {
@@ -51,19 +50,14 @@ static bool is_configured(const struct al_repo *repo, const char *event)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct al_run_limits budget = { .left_ms = HOOKS_MS };
-    struct al_location own = repo->at;
     char *save = NULL;
 
     if (!repo->vetting->configures_hooks)
         return false;
-    own.budget = &budget;
     command.class = AL_GIT_CONFIG; /* the user's hooks as well, and without our overrides */
     al_strv_adds(&command.argv, "git", "-c", "core.hooksPath=/dev/null", "hook", "list", event,
                  NULL);
-    if (al_git_run(&own, &command, &(struct al_git_run){ .max_bytes = HOOKS_MAX_BYTES }, &output,
-                   NULL) < 0 ||
-        !al_git_read_well(&output))
+    if (!al_git_ask(&repo->at, &command, HOOKS_MAX_BYTES, &output))
         return false;
     for (char *line = strtok_r(output.out.out.buf, "\n", &save); line;
          line = strtok_r(NULL, "\n", &save))

@@ -216,25 +216,19 @@ void al_stash_owners_add(const struct al_repo *repo, const char *oid, const char
 
 /* --- Stored --- */
 
-#define STASH  "refs/stash"
-#define ASK_MS 10000
+#define STASH "refs/stash"
 
 void al_git_stored_stash(const struct al_location *at, struct al_str *log)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
-    struct al_run_limits budget = { .left_ms = ASK_MS };
-    struct al_location own = *at;
     al_auto(al_freep) char *before = NULL;
 
-    own.budget = &budget;
     /* the third field: stash@{<seconds> <zone>} */
     al_strv_adds(&command.argv, "git", "log", "--walk-reflogs", "--no-show-signature", "--date=raw",
                  "--format=%H %gn <%ge> %gd%x09%gs", STASH, "--", NULL);
-    if (al_git_run(&own, &command, &(struct al_git_run){ .max_bytes = LOG_MAX_BYTES }, &output,
-                   NULL) < 0 ||
-        output.exit_code != 0)
+    if (!al_git_ask(at, &command, LOG_MAX_BYTES, &output))
         return;
     al_strv_split(&lines, output.out.out.buf, "\n");
     for (size_t i = lines.count; i > 0; i--) {

@@ -25,8 +25,6 @@
 #include "guard/root.h"
 #include "guard/text.h"
 
-#define PIECE_BYTES (64u * 1024u)
-
 /* Files shared by all working trees that change how git treats a file, a name or a history. */
 static const char *const common_files[] = { "config", "info/attributes", "info/exclude",
                                             "shallow" };
@@ -54,12 +52,11 @@ static void add_number(struct digest *digest, uint64_t number)
 
 static void add_id(struct digest *digest, const struct al_file_id *id)
 {
-    add_number(digest, id->exists);
-    add_number(digest, id->dev);
-    add_number(digest, id->ino);
-    add_number(digest, id->size);
-    add_number(digest, (uint64_t)id->mtime_ns);
-    add_number(digest, (uint64_t)id->ctime_ns);
+    const uint64_t numbers[] = {
+        id->exists, id->dev, id->ino, id->size, (uint64_t)id->mtime_ns, (uint64_t)id->ctime_ns,
+    };
+
+    add(digest, numbers, sizeof(numbers));
 }
 
 /* An approval must not be bound to a file that cannot be read. */
@@ -70,32 +67,13 @@ static int cannot_read(struct digest *digest, const char *path, int error)
     return al_error_errno(digest->err, error, "cannot read '%s', so nobody can be asked", name);
 }
 
-/* Add the bytes of a file and their number.  A file that grows meanwhile gives another digest next
- * time. */
-static int add_bytes(struct digest *digest, const char *path, int fd)
-{
-    al_auto(al_freep) char *piece = al_malloc(PIECE_BYTES);
-    uint64_t total = 0;
-    ssize_t n;
-
-    while ((n = read(fd, piece, PIECE_BYTES)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return cannot_read(digest, path, errno);
-        add(digest, piece, (size_t)n);
-        total += (uint64_t)n;
-    }
-    add_number(digest, total);
-    return 0;
-}
-
 /* Add the content of `dir`/`name`.  A link is followed as git follows it, inside the roots. */
 static int add_file(struct digest *digest, const char *dir, const char *name)
 {
     al_auto(al_freep) char *path = al_fs_join(dir, name);
     al_auto(al_freep) char *abs = NULL;
     al_auto(al_closep) int fd = -1;
+    struct al_oid oid;
     struct stat st;
     int r =
         al_roots_open(al_roots_parts(digest->repo->at.git->roots), path, O_RDONLY, &fd, &abs, NULL);
@@ -110,7 +88,11 @@ static int add_file(struct digest *digest, const char *dir, const char *name)
         return cannot_read(digest, name, EISDIR);
     if (!S_ISREG(st.st_mode))
         return cannot_read(digest, name, EINVAL);
-    return add_bytes(digest, name, fd);
+    r = al_oid_of_file(fd, (uint64_t)st.st_size, true, &oid);
+    if (r < 0) /* also when somebody writes to it now */
+        return cannot_read(digest, name, -r);
+    add(digest, &oid, sizeof(oid));
+    return 0;
 }
 
 /* Add the files of a directory whose names begin with a prefix; there need not be one. */
