@@ -520,16 +520,17 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
     const struct al_sandbox *sandbox = setup->session.sandbox;
     struct doors doors = { .setup = setup };
     const struct al_approver approver = { .name = "terminal", .ask = ask, .payload = &doors };
-    struct al_tty *tty;
+    struct al_tty tty;
+    bool has_tty;
     int code;
 
     al_setup_one_call(setup);
     al_setup_review(setup);
     al_signals_handle(setup, al_cancel_ref(cancel));
     al_auto_pull(setup, cancel);
-    tty = al_tty_open();
-    if (tty)
-        doors.terminal = al_tty_approver(tty);
+    has_tty = al_tty_open(&tty);
+    if (has_tty)
+        doors.terminal = al_tty_approver(&tty);
     else
         al_setup_review_await(setup);
     al_call_run(&setup->session,
@@ -538,7 +539,7 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
                     .arguments = arguments,
                     .cancel = cancel,
                     .approvers = &approver,
-                    .napprovers = tty ? 1 : 0,
+                    .napprovers = has_tty,
                     .waiting = &(struct al_waiting){ .set = al_cli_note_wait },
                 },
                 &result);
@@ -551,7 +552,7 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
                     "\"directory\" it stays");
     if (code == AL_EXIT_OK && show && result.not_done)
         code = AL_EXIT_FAILED;
-    al_tty_free(tty);
+    al_close(tty.fd);
     return code;
 }
 

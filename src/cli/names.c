@@ -103,53 +103,42 @@ static int check_rule(const struct al_setup *setup, const char *location,
     return unknown(location, what, &nearest, err);
 }
 
-static int check_rules(const struct al_setup *setup, const char *file, const char *key,
-                       const struct al_policy *policy, struct al_error *err)
+/* Check the rules and the grants of a file.  A worker file's one grant has no name and no line. */
+static int check_all(const struct al_setup *setup, const char *file, const char *key,
+                     const struct al_policy *policy, const struct al_grants *grants,
+                     struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < policy->count; i++) {
-        const struct al_rule *rule = &policy->rules[i];
-        al_auto(al_freep) char *location = al_asprintf("%s:%u: %s", file, rule->line, key);
+        al_auto(al_freep) char *location =
+            al_asprintf("%s:%u: %s", file, policy->rules[i].line, key);
 
-        r = check_rule(setup, location, rule, err);
+        r = check_rule(setup, location, &policy->rules[i], err);
     }
-    return r;
-}
+    for (size_t i = 0; r == 0 && i < grants->count; i++) {
+        const struct al_grant *grant = &grants->items[i];
+        al_auto(al_freep) char *location =
+            grant->tools_line
+                ? al_asprintf("%s:%u: grants.%s.tools", file, grant->tools_line, grant->name)
+                : al_asprintf("%s: grants.tools", file);
 
-static int check_grant(const struct al_setup *setup, const char *location,
-                       const struct al_grant *grant, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < grant->tools.count; i++)
-        r = check_tool(setup, location, grant->tools.items[i], err);
+        for (size_t k = 0; r == 0 && k < grant->tools.count; k++)
+            r = check_tool(setup, location, grant->tools.items[k], err);
+    }
     return r;
 }
 
 int al_names_check(const struct al_setup *setup, const struct al_config *config,
                    struct al_error *err)
 {
-    const char *file = config->file ? config->file : "";
-    int r = check_rules(setup, file, "tools.approval.rule", &config->approval.policy, err);
-
-    for (size_t i = 0; r == 0 && i < config->grants.count; i++) {
-        const struct al_grant *grant = &config->grants.items[i];
-        al_auto(al_freep) char *location =
-            al_asprintf("%s:%u: grants.%s.tools", file, grant->tools_line, grant->name);
-
-        r = check_grant(setup, location, grant, err);
-    }
-    return r;
+    return check_all(setup, config->file ? config->file : "", "tools.approval.rule",
+                     &config->approval.policy, &config->grants, err);
 }
 
 int al_names_check_worker(const struct al_setup *setup, struct al_error *err)
 {
     const struct al_worker *worker = &setup->worker;
-    al_auto(al_freep) char *location = al_asprintf("%s: grants.tools", worker->file);
-    int r = check_rules(setup, worker->file, "policy", &worker->policy, err);
 
-    for (size_t i = 0; r == 0 && i < worker->grants.count; i++)
-        r = check_grant(setup, location, &worker->grants.items[i], err);
-    return r;
+    return check_all(setup, worker->file, "policy", &worker->policy, &worker->grants, err);
 }

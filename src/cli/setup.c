@@ -291,11 +291,9 @@ static void replace(char **field, const char *option)
 
 static void replace_list(struct al_strv *field, const struct al_strv *option)
 {
-    for (size_t i = 0; i < option->count; i++) {
-        if (i == 0)
-            al_strv_clear(field);
-        al_strv_add(field, option->items[i]);
-    }
+    if (option->count)
+        al_strv_clear(field);
+    al_strv_add_all(field, option);
 }
 
 static int read_http_options(struct al_config *config, const struct al_options *options,

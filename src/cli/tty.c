@@ -155,11 +155,6 @@ static void frame_add(struct al_str *out, const char *text, size_t columns)
     "d, diff     show all that would change\n"                                                     \
     "Also: y and yes for o; n and no for r.\n"
 
-struct al_tty {
-    int fd;
-    bool colours;
-};
-
 bool al_tty_colours(int fd)
 {
     const char *none = getenv("NO_COLOR");
@@ -168,25 +163,11 @@ bool al_tty_colours(int fd)
     return isatty(fd) && !(none && *none) && !(term && !strcmp(term, "dumb"));
 }
 
-struct al_tty *al_tty_open(void)
+bool al_tty_open(struct al_tty *ret)
 {
-    struct al_tty *tty;
-    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-
-    if (fd < 0)
-        return NULL;
-    tty = al_calloc(1, sizeof(*tty));
-    tty->fd = fd;
-    tty->colours = al_tty_colours(fd);
-    return tty;
-}
-
-void al_tty_free(struct al_tty *tty)
-{
-    if (!tty)
-        return;
-    al_close(tty->fd);
-    free(tty);
+    ret->fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    ret->colours = ret->fd >= 0 && al_tty_colours(ret->fd);
+    return ret->fd >= 0;
 }
 
 void al_tty_add_text(const char *text, const char *indent, bool colours, struct al_str *out)

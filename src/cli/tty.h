@@ -7,11 +7,13 @@
 
 #include "guard/approval.h"
 
-struct al_tty;
+struct al_tty {
+    int fd; /**< of the controlling terminal; the caller closes it */
+    bool colours;
+};
 
-/** Open the controlling terminal.  NULL: there is none. */
-struct al_tty *al_tty_open(void);
-void al_tty_free(struct al_tty *tty);
+/** Open the controlling terminal.  False: there is none. */
+bool al_tty_open(struct al_tty *ret);
 
 /** The terminal as an approver, which borrows `tty`. */
 struct al_approver al_tty_approver(struct al_tty *tty);

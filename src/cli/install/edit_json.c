@@ -15,15 +15,16 @@
 /* A trailing comma of the text, in the copy; the copy has no other carriage return. */
 #define TRAILING '\r'
 
-struct doc {
-    const struct al_str *text;
-    struct al_str copy;
-};
-
 /* A member of an object, or an item of an array: positions in the text. */
 struct entry {
     size_t key_begin;  /* the name with its quotes; of an item: where the value begins */
     size_t begin, end; /* the value */
+};
+
+struct doc {
+    const struct al_str *text;
+    struct al_str copy;
+    struct entry top; /* from find() on */
 };
 
 /* How far a path leads. */
@@ -170,17 +171,11 @@ static bool find_nth(const struct doc *doc, const struct entry *array, const cha
     return true;
 }
 
-static struct entry top_of(const struct doc *doc)
+static int find(struct doc *doc, al_settings_path path, struct found *ret, struct al_error *err)
 {
-    const size_t begin = skip_space(doc, 0);
-
-    return (struct entry){ .key_begin = begin, .begin = begin, .end = end_of_value(doc, begin) };
-}
-
-static int find(const struct doc *doc, al_settings_path path, struct found *ret,
-                struct al_error *err)
-{
-    ret->value = top_of(doc);
+    doc->top.key_begin = doc->top.begin = skip_space(doc, 0);
+    doc->top.end = end_of_value(doc, doc->top.begin);
+    ret->value = doc->top;
     for (; *ret->missing; ret->missing++) {
         struct entry entry = { .end = 0 }, member = { .end = 0 };
         al_auto(al_json_decrefp) json_t *name = al_json_string(*ret->missing);
@@ -245,7 +240,6 @@ static char *indent_of(const struct doc *doc, size_t at)
 /* The step from one level to the next, as the first entry shows it.  Caller frees. */
 static char *unit_of(const struct doc *doc, const struct entry *container)
 {
-    const struct entry top = top_of(doc);
     struct entry first = { .end = 0 };
     al_auto(al_freep) char *base = indent_of(doc, container->key_begin);
     al_auto(al_freep) char *inner =
@@ -253,7 +247,7 @@ static char *unit_of(const struct doc *doc, const struct entry *container)
 
     if (inner && al_starts_with(inner, base) && strlen(inner) > strlen(base))
         return al_strdup(inner + strlen(base));
-    return container->begin == top.begin ? al_strdup("  ") : unit_of(doc, &top);
+    return container->begin == doc->top.begin ? al_strdup("  ") : unit_of(doc, &doc->top);
 }
 
 static const char *newline_of(const struct doc *doc)
@@ -415,8 +409,7 @@ int al_settings_json_put(struct al_str *text, al_settings_path path, const json_
         return 0;
     }
     if (!is_equal(&doc, found.value.begin, value)) {
-        const struct entry top = top_of(&doc);
-        al_auto(al_freep) char *unit = unit_of(&doc, &top);
+        al_auto(al_freep) char *unit = unit_of(&doc, &doc.top);
         al_auto(al_freep) char *indent = indent_of(&doc, found.value.key_begin);
         al_auto(al_str_clear) struct al_str by = AL_STR_INIT;
 
