@@ -92,13 +92,10 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     int code = 0, r;
 
     al_write_lock_release(repo);
-    r = args->confine ? run_confined(call, args, &code, result, &why)
+    r = args->confine ? run_confined(call, args, &code, result, err)
                       : al_proc_run_foreground(args->command.items, NULL, NULL, &code, &why);
-    if (r < 0 && args->confine) {
-        *err = why;
-        why = AL_ERROR_INIT;
+    if (r < 0 && args->confine)
         return r;
-    }
     if (r < 0) {
         al_auto(al_freep) char *line = al_text_join_lines(why.message);
 

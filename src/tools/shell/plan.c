@@ -39,18 +39,7 @@ static const char *value_of(const struct al_strv *words, size_t at, const char *
 }
 
 static int check_options(const struct al_root *root, const struct al_strv *words,
-                         struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < words->count && r == 0; i++) {
-        const char *value = value_of(words, i, outputs);
-
-        if (value && *value)
-            r = al_output_check(root, value, err);
-    }
-    return r;
-}
+                         struct al_error *err);
 
 /* Check the options in a value like "all=-o=x -N".  The package pattern and quotes are skipped. */
 static int check_list(const struct al_root *root, const char *list, struct al_error *err)
@@ -67,6 +56,22 @@ static int check_list(const struct al_root *root, const char *list, struct al_er
         list += len + strspn(list + len, " \t'\"");
     }
     return check_options(root, &words, err);
+}
+
+static int check_options(const struct al_root *root, const struct al_strv *words,
+                         struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < words->count && r == 0; i++) {
+        const char *list = value_of(words, i, lists), *value = value_of(words, i, outputs);
+
+        if (list)
+            r = check_list(root, list, err);
+        else if (value && *value)
+            r = al_output_check(root, value, err);
+    }
+    return r;
 }
 
 /* `go mod edit` writes the file that is its argument. */
@@ -90,14 +95,7 @@ int al_shell_check_outputs(const struct al_root *root, const struct al_strv *wor
 
     if (al_shell_kind_of(words->items[0]) != AL_SHELL_GO)
         return 0;
-    for (size_t i = 1; i < words->count && r == 0; i++) {
-        const char *list = value_of(words, i, lists);
-
-        if (list)
-            r = check_list(root, list, err);
-    }
-    if (r == 0)
-        r = check_options(root, words, err);
+    r = check_options(root, words, err);
     return r < 0 ? r : check_mod_edit(root, words, err);
 }
 

@@ -22,30 +22,24 @@ static const struct refusal {
     const char *const *why;
     const char *words;   /* exactly these */
     const char *letters; /* -x, also combined (-nx) and with a value (-xfile) */
+    const char *ends;    /* letters with a value: those after them in a word are not options */
     const char *longs;   /* --name, --name=..., and abbreviations as in getopt_long(3) */
     const char *flags;   /* -name or --name, optionally with =..., as Go programs parse them */
 } refusals[] = {
     { "find", &runs, .words = " -exec -execdir -ok -okdir " },
     { "find", &removes, .words = " -delete " },
     { "find", &writes, .words = " -fprint -fprint0 -fprintf -fls " },
-    { "sort", &writes, .letters = "oT", .longs = " output temporary-directory " },
+    { "sort", &writes, .letters = "oT", .ends = "kStT", .longs = " output temporary-directory " },
     { "sort", &runs, .longs = " compress-program " },
-    { "sed", &writes, .letters = "i", .longs = " in-place " },
-    { "tree", &writes, .letters = "o" },
-    { "rg", &runs, .letters = "z", .longs = " pre hostname-bin search-zip " },
-    { "awk", &runs, .letters = "il", .longs = " include load " },
-    { "file", &writes, .letters = "C", .longs = " compile " },
-    { "xxd", &writes, .letters = "r" },
+    { "sed", &writes, .letters = "i", .ends = "efl", .longs = " in-place " },
+    { "tree", &writes, .letters = "o", .ends = "LPIHT" },
+    { "rg", &runs, .letters = "z", .ends = "efgtTmABCEjMr",
+      .longs = " pre hostname-bin search-zip " },
+    { "awk", &runs, .letters = "il", .ends = "Fvfe", .longs = " include load " },
+    { "file", &writes, .letters = "C", .ends = "fFmMP", .longs = " compile " },
+    { "xxd", &writes, .letters = "r", .ends = "clsog" },
     { "go", &runs, .flags = " toolexec exec vettool compiler gccgoflags " },
     { "go", &writes, .flags = " overlay modcacherw C " },
-};
-
-/* Short options with a value: the letters after them in a word are not options. */
-static const struct {
-    const char *command, *letters;
-} with_value[] = {
-    { "sort", "kStT" }, { "sed", "efl" },    { "tree", "LPIHT" }, { "rg", "efgtTmABCEjMr" },
-    { "awk", "Fvfe" },  { "file", "fFmMP" }, { "xxd", "clsog" },
 };
 
 enum al_shell_kind al_shell_kind_of(const char *command)
@@ -83,24 +77,14 @@ static int refuse(const char *command, const char *word, const char *why, struct
     return al_error_set(err, AL_ERR_SANDBOX, "%s: '%s' is not allowed: it %s", command, safe, why);
 }
 
-static const char *letters_with_value(const char *command)
-{
-    for (size_t i = 0; i < AL_COUNT(with_value); i++)
-        if (!strcmp(with_value[i].command, command))
-            return with_value[i].letters;
-    return "";
-}
-
 static bool has_letter(const struct refusal *refusal, const char *word)
 {
-    const char *ends = letters_with_value(refusal->command);
-
     if (!refusal->letters || word[0] != '-' || word[1] == '-')
         return false;
     for (const char *at = word + 1; *at; at++) {
         if (strchr(refusal->letters, *at))
             return true;
-        if (strchr(ends, *at))
+        if (strchr(refusal->ends, *at))
             return false;
     }
     return false;

@@ -165,7 +165,6 @@ struct run {
     struct stage stages[AL_SHELL_STAGES_MAX];
     size_t count;
     struct al_proc_spec specs[AL_SHELL_STAGES_MAX];
-    struct al_confinement sandboxes[AL_SHELL_STAGES_MAX];
     size_t nspecs;
     struct al_shell_outcome *outcome;
     struct al_strv firejail; /* its words */
@@ -240,7 +239,7 @@ static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
     *spec = (struct al_proc_spec){
         .cwd_fd = run->shell->options.roots->items[0].fd,
         .err = al_git_text_sink(&run->outcome->err),
-        .sandbox = &run->sandboxes[run->nspecs],
+        .sandbox = &stage->program.sandbox,
         .cancel = run->budget->cancel,
         .timeout_ms = run->budget->left_ms,
         .err_to_out = stage->step->join,
@@ -267,7 +266,7 @@ static int add_git(struct run *run, struct stage *stage, struct al_error *err)
     spec->program = stage->git.child.spec.program;
     spec->argv = (const char *const *)stage->git.argv.items;
     spec->envp = stage->git.child.spec.envp;
-    run->sandboxes[stage->spec] = stage->git.child.sandbox;
+    spec->sandbox = &stage->git.child.sandbox;
     return 0;
 }
 
@@ -290,7 +289,6 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
     spec->argv = (const char *const *)step->words.items;
     spec->envp = (const char *const *)(step->kind == AL_SHELL_GO ? run->shell->go_env.items
                                                                  : run->shell->env.items);
-    run->sandboxes[stage->spec] = stage->program.sandbox;
     return 0;
 }
 
@@ -475,7 +473,7 @@ static int add_firejail(struct run *run, struct al_shell_plan *plan, struct al_e
                                                                   : run->shell->env.items);
     spec->out = al_git_text_sink(&run->outcome->out);
     spec->err_to_out = false; /* the line says it */
-    run->sandboxes[stage->spec] = (struct al_confinement){ .keep_setuid = true };
+    stage->program.sandbox.keep_setuid = true;
     return 0;
 }
 
