@@ -421,7 +421,7 @@ static int show_changes(struct al_call *call, const struct diff_args *args, stru
     r = al_git_read_changes(al_call_repo(call), &options, !args->options.stat, &reader, err);
     if (r < 0)
         return r;
-    al_change_view_end(&view);
+    (void)al_change_view_end(&view);
     if (!reader.files.count && !pages->text.len)
         add_nothing(call, args, pages);
     else

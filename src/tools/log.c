@@ -345,7 +345,7 @@ static void add_commit(const struct log_args *args, const struct al_logged *comm
 /* The header of the file that was begun last, which has no hunks. */
 static void end_files(struct showing *showing)
 {
-    al_change_view_end(&showing->view);
+    (void)al_change_view_end(&showing->view);
     free(al_take(&showing->view.at));
 }
 

@@ -299,26 +299,6 @@ void al_outcome_add_places(const struct al_repo *repo, const struct al_strv *fil
     al_answer_add_items(&shown, max_bytes, out);
 }
 
-int al_outcome_check_unstaged(struct al_call *call, struct al_error *err)
-{
-    const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    int r = al_git_operation_state(repo) != AL_IN_PROGRESS_REBASE
-                ? 0
-                : al_git_changed_meanwhile(repo, NULL, &files, err);
-
-    if (r < 0 || !files.count)
-        return r;
-    al_outcome_add_places(repo, &files, LEFT_BYTES, &names);
-    return al_failure_set(
-        err,
-        "git_add puts them into the commit that stopped, git_restore takes them "
-        "back, git_stash with paths puts them aside; then continue.",
-        "%s %s changes that are not staged, over which a rebase does not continue", names.buf,
-        files.count == 1 ? "has" : "have");
-}
-
 void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, const char *title,
                          struct al_str *text)
 {
@@ -340,16 +320,13 @@ void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, cons
 void al_outcome_add_skipped(struct al_call *call, const char *hooks, bool commits,
                             struct al_str *text)
 {
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
 
-    al_git_skipped_hooks(al_call_repo(call), hooks, &line);
-    if (line.len)
-        al_str_addf(text, "%s\n", line.buf);
-    al_str_reset(&line);
+    al_git_skipped_hooks(al_call_repo(call), hooks, &lines);
     if (commits)
-        al_git_skipped_signature(al_call_repo(call), &line);
-    if (line.len)
-        al_str_addf(text, "%s\n", line.buf);
+        al_git_skipped_signature(al_call_repo(call), &lines);
+    if (lines.len)
+        al_str_addf(text, "%s\n", lines.buf);
 }
 
 void al_resolved_words(const struct al_call *call, const char *name, struct al_strv *ret_words)

@@ -306,10 +306,6 @@ int al_outcome_add_commit(struct al_call *call, const char *before, const char *
 int al_merged_answer(struct al_call *call, const char *name, const struct al_merge_outcome *outcome,
                      struct al_result *result, struct al_error *err);
 
-/** Fail, naming them, while files have unstaged changes and a rebase is in progress: git does not
- * go on then, and says of it that conflicts are left. */
-int al_outcome_check_unstaged(struct al_call *call, struct al_error *err);
-
 /** Name those of these files, which had changes, that have none any more. */
 void al_outcome_add_gone(struct al_call *call, const struct al_strv *files, const char *title,
                          struct al_str *text);
@@ -467,8 +463,8 @@ void al_change_view_clear(struct al_change_view *view);
 bool al_change_view_files(void *payload, const struct al_diff_raw *files);
 extern const struct al_patch_taker al_change_view_taker;
 
-/** Pass on the last file.  After al_change_reader_end(). */
-void al_change_view_end(struct al_change_view *view);
+/** Pass on the last file, with its first hunk if there is one.  After al_change_reader_end(). */
+bool al_change_view_end(struct al_change_view *view);
 
 /** Append "src/a.c +12 -3", "x.png binary". */
 void al_change_view_add_file(const struct al_repo *repo, const struct al_change *file,

@@ -295,7 +295,7 @@ static int show_commit(struct al_call *call, const struct show_args *args, const
     r = al_git_read_commits(al_call_repo(call), &query, &to, &unborn, err);
     if (r < 0)
         return r;
-    al_change_view_end(&view);
+    (void)al_change_view_end(&view);
     al_change_view_left(&view, &left);
     return al_pages_end(pages, left.buf, result, err);
 }

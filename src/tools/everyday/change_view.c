@@ -190,7 +190,7 @@ static void lead(struct al_change_view *view)
 
 /* Add the header, with the first hunk if there is one.  A page that ends before it has not begun
  * the file. */
-static bool flush_header(struct al_change_view *view)
+bool al_change_view_end(struct al_change_view *view)
 {
     bool more;
 
@@ -214,7 +214,7 @@ static bool take_file(void *payload, const struct al_patch_file *file)
     /* The change of a file in conflict comes after the line that says so. */
     if (view->header.len && view->at && !strcmp(view->at, file->path))
         return true;
-    if (!flush_header(view))
+    if (!al_change_view_end(view))
         return false;
     if (!view->at || strcmp(view->at, file->path) != 0) {
         free(view->at);
@@ -253,16 +253,11 @@ static bool take_hunk(void *payload, const char *part, size_t len, bool is_first
         add_moved(part, len, &view->header);
     else
         al_str_add(&view->header, part, len);
-    return flush_header(view);
+    return al_change_view_end(view);
 }
 
 const struct al_patch_taker al_change_view_taker = { .take_file = take_file,
                                                      .take_hunk = take_hunk };
-
-void al_change_view_end(struct al_change_view *view)
-{
-    (void)flush_header(view);
-}
 
 void al_change_view_left(const struct al_change_view *view, struct al_str *out)
 {

@@ -332,6 +332,7 @@ static int resolve(struct al_call *call, const void *p, struct al_result *result
 }
 
 #define FOLLOWERS_BYTES 400u
+#define UNSTAGED_BYTES  800u
 
 /* The id of the commit at which it stopped; "" if it cannot be told.  Caller frees. */
 static char *stopped_commit(const struct al_repo *repo)
@@ -493,6 +494,28 @@ static int emptied(struct al_call *call, struct al_error *err)
                                 oid, al_operation_state_noun(state));
 }
 
+/* Fail, naming them, while files have unstaged changes and a rebase is in progress: git does not go
+ * on then, and says of it that conflicts are left. */
+static int check_unstaged(struct al_call *call, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    int r = al_git_operation_state(repo) != AL_IN_PROGRESS_REBASE
+                ? 0
+                : al_git_changed_meanwhile(repo, NULL, &files, err);
+
+    if (r < 0 || !files.count)
+        return r;
+    al_outcome_add_places(repo, &files, UNSTAGED_BYTES, &names);
+    return al_failure_set(
+        err,
+        "git_add puts them into the commit that stopped, git_restore takes them "
+        "back, git_stash with paths puts them aside; then continue.",
+        "%s %s changes that are not staged, over which a rebase does not continue", names.buf,
+        files.count == 1 ? "has" : "have");
+}
+
 static int authorize_continue(struct al_call *call, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
@@ -501,7 +524,7 @@ static int authorize_continue(struct al_call *call, struct al_error *err)
 
     if (r < 0 || al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
         return r; /* what waits is brought back */
-    r = al_outcome_check_unstaged(call, err);
+    r = check_unstaged(call, err);
     if (r == 0)
         r = emptied(call, err);
     if (r == 0 && al_git_resumable(repo) != AL_IN_PROGRESS_NONE)
@@ -780,7 +803,7 @@ static int resolve_and_go_on(struct al_call *call, const void *p, struct al_resu
         al_str_adds(&result->text, ".\n");
         return r;
     }
-    if (r == 0 && al_outcome_check_unstaged(call, &why) < 0) {
+    if (r == 0 && check_unstaged(call, &why) < 0) {
         al_str_addf(&result->text, "It did not continue: %s. %s\n", why.message, why.remedy);
         return 0;
     }

@@ -133,12 +133,11 @@ static int remove_tag(struct al_call *call, const void *p, struct al_result *res
                       struct al_error *err)
 {
     const struct tag_args *args = p;
-    al_auto(al_freep) char *ref = al_asprintf("refs/tags/%s", args->options.name);
-    al_auto(al_freep) char *oid = al_ref_oid(&al_call_repo(call)->at, ref);
     int r = al_git_tag_delete(al_call_repo(call), args->options.name, err);
 
     if (r == 0)
-        al_str_addf(&result->text, "Deleted tag %s, was %.8s.\n", args->options.name, oid);
+        al_str_addf(&result->text, "Deleted tag %s, was %.8s.\n", args->options.name,
+                    al_call_resolved(call, "old"));
     return r;
 }
 
