@@ -144,24 +144,19 @@ static int preview(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-/* Whether the exit code only means that the last command, a search, found nothing. */
-static bool found_nothing(const struct al_shell_plan *plan, int exit_code)
-{
-    const struct al_shell_step *last = &plan->steps[plan->nsteps - 1];
-
-    return exit_code == 1 && al_shell_words_list(" grep egrep fgrep rg ", last->words.items[0]);
-}
-
 /* The error message of a failed run; NULL: it succeeded.  Caller frees. */
 static char *failure_of(const struct al_shell *shell, const struct al_shell_plan *plan,
                         const struct al_shell_outcome *outcome)
 {
+    const char *last = plan->steps[plan->nsteps - 1].words.items[0];
+    const bool searches = al_shell_words_list(" grep egrep fgrep rg ", last);
+
     if (outcome->timed_out)
         return al_asprintf("command timeout after %us", (unsigned)shell->options.timeout_s);
     if (outcome->exit_code == 0)
         return NULL;
     return al_asprintf("command failed: exit code %d%s", outcome->exit_code,
-                       found_nothing(plan, outcome->exit_code) ? " (no match)" : "");
+                       searches && outcome->exit_code == 1 ? " (no match)" : "");
 }
 
 static json_t *outcome_object(const struct al_shell_outcome *outcome, int64_t took_ms,

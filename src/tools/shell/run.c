@@ -129,15 +129,6 @@ static int shell_pwd(const struct al_strv *words, const char *dir, struct al_str
     return 0;
 }
 
-/* A program's exit code as bash reports it: 128 + the number for a signal.  A program that was
- * stopped at the output limit counts as successful. */
-static int code_of(const struct al_proc_result *result)
-{
-    if (result->stopped)
-        return 0;
-    return result->signal ? 128 + result->signal : result->exit_code;
-}
-
 _Static_assert(AL_SHELL_STAGES_MAX == AL_PIPELINE_MAX, "every plan fits into one pipeline");
 
 #define NOT_FOUND_CODE   127
@@ -148,7 +139,7 @@ _Static_assert(AL_SHELL_STAGES_MAX == AL_PIPELINE_MAX, "every plan fits into one
 /* A stage that is being run. */
 struct stage {
     const struct al_shell_step *step;
-    bool builtin;
+    bool builtin;           /* no program was added for it */
     struct al_str out, err; /* a builtin's output */
     int code;
     int fds[AL_SHELL_STREAMS]; /* redirects; -1: not redirected */
@@ -189,12 +180,6 @@ static void stage_clear(struct stage *stage)
 
 /* --- Builtins --- */
 
-static void set_builtin(struct stage *stage, int code)
-{
-    stage->builtin = true;
-    stage->code = code;
-}
-
 /* Write a builtin's output to its redirects.  What is not redirected stays in `out`, where stderr
  * joined by 2>&1 follows stdout. */
 static int deliver_output(const struct run *run, struct stage *stage, struct al_error *err)
@@ -223,6 +208,7 @@ static struct stage *add_stage(struct run *run, const struct al_shell_step *step
     struct stage *stage = &run->stages[run->count++];
 
     *stage = (struct stage){ .step = step,
+                             .builtin = true,
                              .out = AL_STR_INIT,
                              .err = AL_STR_INIT,
                              .fds = { -1, -1, -1 },
@@ -235,6 +221,7 @@ static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
 {
     struct al_proc_spec *spec = &run->specs[run->nspecs];
 
+    stage->builtin = false;
     stage->spec = run->nspecs;
     *spec = (struct al_proc_spec){
         .cwd_fd = run->shell->options.roots->items[0].fd,
@@ -256,7 +243,7 @@ static int add_git(struct run *run, struct stage *stage, struct al_error *err)
     if (!run->repo) {
         al_str_adds(&stage->err, "fatal: not a git repository (or any of the parent "
                                  "directories): .git\n");
-        set_builtin(stage, GIT_FATAL_CODE);
+        stage->code = GIT_FATAL_CODE;
         return 0;
     }
     r = al_git_pipeline_open(run->repo, &stage->step->words, &stage->git, err);
@@ -281,7 +268,7 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
         return r;
     if (!stage->program.path) {
         al_str_addf(&stage->err, "%s: command not found\n", step->words.items[0]);
-        set_builtin(stage, NOT_FOUND_CODE);
+        stage->code = NOT_FOUND_CODE;
         return 0;
     }
     spec = add_spec(run, stage);
@@ -302,11 +289,10 @@ static int prepare(struct run *run, struct stage *stage, struct al_error *err)
     switch (stage->step->kind) {
     case AL_SHELL_ECHO:
         shell_echo(words, &stage->out);
-        set_builtin(stage, 0);
         break;
     case AL_SHELL_PWD:
-        set_builtin(stage, shell_pwd(words, run->shell->options.roots->items[0].path, &stage->out,
-                                     &stage->err));
+        stage->code =
+            shell_pwd(words, run->shell->options.roots->items[0].path, &stage->out, &stage->err);
         break;
     case AL_SHELL_GIT:
         r = add_git(run, stage, err);
@@ -489,7 +475,13 @@ static int start(struct run *run, struct al_error *err)
         (void)al_text_add(&run->outcome->out, last->out.buf, last->out.len);
         run->outcome->exit_code = last->code;
     } else {
-        run->outcome->exit_code = code_of(&results[last->spec]);
+        const struct al_proc_result *result = &results[last->spec];
+
+        /* As bash reports it.  A program that was stopped at the output limit counts as
+         * successful. */
+        run->outcome->exit_code = result->stopped  ? 0
+                                  : result->signal ? 128 + result->signal
+                                                   : result->exit_code;
     }
     return 0;
 }
