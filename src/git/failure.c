@@ -5,6 +5,7 @@
 
 #include "git/command.h"
 #include "git/git_lock.h"
+#include "git/refs.h"
 
 /* git_fetch and git_pull keep the filter of the clone, so they do not download the object either.
  */
@@ -105,17 +106,6 @@ static void add_without_advice(const char *text, struct al_str *out)
         al_str_adds(out, text);
 }
 
-/* "refs/heads/main/x" as "main/x".  Caller frees. */
-static char *short_ref(const char *ref, size_t len)
-{
-    static const char *const prefixes[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
-
-    for (size_t i = 0; i < AL_COUNT(prefixes); i++)
-        if (len > strlen(prefixes[i]) && al_starts_with(ref, prefixes[i]))
-            return al_strndup(ref + strlen(prefixes[i]), len - strlen(prefixes[i]));
-    return al_strndup(ref, len);
-}
-
 /* git keeps references as files: "'<there>' exists; cannot create '<new>'" when one name is a
  * directory of the other.  Names have no blanks, and may have quotes. */
 static bool said_clash(const char *text, struct al_error *err)
@@ -131,13 +121,13 @@ static bool said_clash(const char *text, struct al_error *err)
         there--;
     if (!gap || there == gap || strcspn(new, " \n") < 2)
         return false;
-    one = short_ref(new, strcspn(new, " \n") - 1);
-    other = short_ref(there + 1, (size_t)(gap - there - 1));
+    one = al_strndup(new, strcspn(new, " \n") - 1);
+    other = al_strndup(there + 1, (size_t)(gap - there - 1));
     (void)al_error_set_code(
         err, AL_ERR_EXECUTION, is_remote || is_tag ? AL_CODE_NONE : AL_CODE_BRANCH_EXISTS,
         "The %s '%s' and '%s' cannot both exist: git keeps them as files, and one "
         "name is a directory of the other",
-        is_tag ? "tags" : "branches", one, other);
+        is_tag ? "tags" : "branches", al_ref_short(one), al_ref_short(other));
     if (err)
         err->remedy = is_remote
                           ? "git_fetch with prune: true forgets the branches that are gone there, "

@@ -33,6 +33,16 @@ bool al_is_oid(const char *text, size_t len)
     return len > 0 && strspn(text, "0123456789abcdef") == len;
 }
 
+const char *al_ref_short(const char *ref)
+{
+    static const char *const prefixes[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
+
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++)
+        if (al_starts_with(ref, prefixes[i]))
+            return ref + strlen(prefixes[i]);
+    return ref;
+}
+
 bool al_ref_is_stored(const struct al_location *at, const char *name)
 {
     static const char *const own[] = { "HEAD",        "ORIG_HEAD",          "CHERRY_PICK_HEAD",

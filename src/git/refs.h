@@ -16,6 +16,9 @@
  * option or a path. */
 bool al_is_oid(const char *text, size_t len);
 
+/** "refs/heads/main" as "main", also a remote-tracking branch or tag.  Points into `ref`. */
+const char *al_ref_short(const char *ref);
+
 /** Test whether a reference is in no file of the repository: with reftable all are, but those that
  * a merge or a fetch leaves. */
 bool al_ref_is_stored(const struct al_location *at, const char *name);

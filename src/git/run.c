@@ -190,34 +190,27 @@ static int make_ruleset(const struct al_location *at, const struct al_git_comman
 
 /* --- A child --- */
 
-/* The resource limits of a git child that may run for `left_ms`. */
-static struct al_limits limits_of(const struct al_git_command *command, uint32_t left_ms)
+/* The sandbox of a git child that may run for `left_ms`. */
+static struct al_confinement sandbox_of(const struct al_git_command *command, int ruleset_fd,
+                                        uint32_t left_ms)
 {
     static _Atomic long known; /* asking costs three system calls */
+    const bool network = al_git_class_connects(command->class);
     long cores = known;
 
     if (!cores)
         known = cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return (struct al_limits){
-        .data_bytes =
-            al_git_class_connects(command->class) ? NETWORK_DATA_MAX_BYTES : DATA_MAX_BYTES,
-        .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
-        .fsize_bytes = command->link ? command->link->max_file_bytes : FILE_MAX_BYTES,
-        .nofile = FILES_MAX,
-    };
-}
-
-static struct al_confinement sandbox_of(const struct al_git_command *command, int ruleset_fd,
-                                        uint32_t left_ms)
-{
-    bool network = al_git_class_connects(command->class);
-
     return (struct al_confinement){
         .ruleset_fd = ruleset_fd,
         .exec_once = !command->starts_children,
         .no_sockets = !network,
         .network = network,
-        .limits = limits_of(command, left_ms),
+        .limits = {
+            .data_bytes = network ? NETWORK_DATA_MAX_BYTES : DATA_MAX_BYTES,
+            .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
+            .fsize_bytes = command->link ? command->link->max_file_bytes : FILE_MAX_BYTES,
+            .nofile = FILES_MAX,
+        },
     };
 }
 

@@ -25,12 +25,6 @@ struct patch_at {
     size_t next;      /* where the next one begins */
 };
 
-/* The numbers of "@@ -1,2 +3,4 @@".  A side without lines starts with the line that would follow,
- * where git names the line before. */
-struct patch_ranges {
-    int64_t old_start, old_lines, new_start, new_lines;
-};
-
 /** The parser: the text of a list, line by line. */
 struct parser {
     struct al_hunk_list *list;
@@ -449,21 +443,22 @@ int al_git_read_both_hunks(const struct al_repo *repo, struct al_hunk_sides *ret
 
 /* --- Show a hunk --- */
 
-/* Append "-1,2 +3,4" as git writes it. */
-static void patch_add_ranges(const struct patch_ranges *ranges, struct al_str *out)
-{
-    al_str_addf(out, "-%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64,
-                ranges->old_start - !ranges->old_lines, ranges->old_lines,
-                ranges->new_start - !ranges->new_lines, ranges->new_lines);
-}
-
-/** The part of the text that shows a hunk. */
+/** The part of the text that shows a hunk, and the numbers of "@@ -1,2 +3,4 @@".  A side without
+ * lines starts with the line that would follow, where git names the line before. */
 struct shown {
     size_t begin, end;
-    struct patch_ranges ranges;
+    int64_t old_start, old_lines, new_start, new_lines;
     const char *heading; /* after "@@ … @@"; NULL: another hunk of the block has it */
     size_t heading_len;
 };
+
+/* Append "-1,2 +3,4" as git writes it. */
+static void add_ranges(const struct shown *shown, struct al_str *out)
+{
+    al_str_addf(out, "-%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64,
+                shown->old_start - !shown->old_lines, shown->old_lines,
+                shown->new_start - !shown->new_lines, shown->new_lines);
+}
 
 static const struct al_hunk_item *neighbour(const struct al_hunk_list *list,
                                             const struct al_hunk_item *item, int by)
@@ -536,10 +531,10 @@ static void find_before(const struct al_hunk_list *list, const struct al_hunk_it
     lines = count_lines(list, begin, item->begin);
     shown->begin = skip_lines(list, begin, lines > context ? lines - context : 0);
     lines = lines > context ? context : lines;
-    shown->ranges.old_start = item->old_start - (int64_t)lines;
-    shown->ranges.new_start = item->new_start - (int64_t)lines;
-    shown->ranges.old_lines = item->old_lines + (int64_t)lines;
-    shown->ranges.new_lines = item->new_lines + (int64_t)lines;
+    shown->old_start = item->old_start - (int64_t)lines;
+    shown->new_start = item->new_start - (int64_t)lines;
+    shown->old_lines = item->old_lines + (int64_t)lines;
+    shown->new_lines = item->new_lines + (int64_t)lines;
 }
 
 static void find_after(const struct al_hunk_list *list, const struct al_hunk_item *item,
@@ -553,8 +548,8 @@ static void find_after(const struct al_hunk_list *list, const struct al_hunk_ite
         lines = context;
         shown->end = skip_lines(list, item->end, lines);
     }
-    shown->ranges.old_lines += (int64_t)lines;
-    shown->ranges.new_lines += (int64_t)lines;
+    shown->old_lines += (int64_t)lines;
+    shown->new_lines += (int64_t)lines;
 }
 
 static void show_lines(const struct al_hunk_list *list, const struct al_hunk_item *item,
@@ -565,7 +560,7 @@ static void show_lines(const struct al_hunk_list *list, const struct al_hunk_ite
     find_before(list, item, context, false, &shown);
     find_after(list, item, context, &shown);
     al_str_addf(out, "@@ %s ", item->id);
-    patch_add_ranges(&shown.ranges, out);
+    add_ranges(&shown, out);
     al_str_addc(out, ' ');
     al_str_add(out, shown.heading ? shown.heading : "@@", shown.heading ? shown.heading_len : 2);
     al_str_addc(out, '\n');
@@ -691,7 +686,7 @@ void al_hunk_choice_paths(const struct al_hunk_choice *choice, struct al_strv *o
 
 /* --- The patch --- */
 
-/** A patch that is being built. */
+/** A patch that is being built, or with `reverse` one for `git apply -R`. */
 struct patch {
     const struct al_hunk_choice *choice;
     const struct al_hunk_list *list;
@@ -703,17 +698,6 @@ struct patch {
 static void add_line(const struct patch *patch, const struct patch_at *line)
 {
     al_str_add(patch->out, patch->list->text.buf + line->at, line->next - line->at);
-}
-
-static size_t count_chosen(const struct patch *patch, const struct al_hunk_file *file,
-                           bool has_lines)
-{
-    size_t count = 0;
-
-    for (size_t i = file->first; i < file->first + file->count; i++)
-        count +=
-            patch->choice->chosen[i] && (patch->list->items[i].kind == AL_HUNK_LINES) == has_lines;
-    return count;
 }
 
 static bool is_mode_line(const struct patch_at *line)
@@ -746,11 +730,10 @@ static void add_hunk(struct patch *patch, const struct al_hunk_item *item)
     find_after(patch->list, item, AL_HUNKS_CONTEXT, &shown);
     /* Where the file has it after the hunks before it, on both sides: git looks for line 1 of the
      * old one nowhere but at the beginning. */
-    shown.ranges.old_start = shown.ranges.new_start = patch->reverse
-                                                          ? shown.ranges.new_start - patch->moved
-                                                          : shown.ranges.old_start + patch->moved;
+    shown.old_start = shown.new_start =
+        patch->reverse ? shown.new_start - patch->moved : shown.old_start + patch->moved;
     al_str_adds(patch->out, "@@ ");
-    patch_add_ranges(&shown.ranges, patch->out);
+    add_ranges(&shown, patch->out);
     al_str_adds(patch->out, " @@\n");
     al_str_add(patch->out, patch->list->text.buf + shown.begin, shown.end - shown.begin);
     patch->moved += item->new_lines - item->old_lines;
@@ -758,28 +741,24 @@ static void add_hunk(struct patch *patch, const struct al_hunk_item *item)
 
 static void add_file(struct patch *patch, const struct al_hunk_file *file)
 {
-    const bool lines = count_chosen(patch, file, true), other = count_chosen(patch, file, false);
+    const struct al_hunk_item *items = patch->list->items;
+    bool lines = false, other = false;
 
+    for (size_t i = file->first; i < file->first + file->count; i++) {
+        lines |= patch->choice->chosen[i] && items[i].kind == AL_HUNK_LINES;
+        other |= patch->choice->chosen[i] && items[i].kind != AL_HUNK_LINES;
+    }
     if (!lines && !other)
         return;
-    if (other && patch->list->items[file->first].kind != AL_HUNK_MODE) {
+    if (other && items[file->first].kind != AL_HUNK_MODE) {
         al_str_add(patch->out, patch->list->text.buf + file->begin, file->end - file->begin);
         return;
     }
     patch->moved = 0;
     add_header(patch, file, other, lines);
     for (size_t i = file->first; i < file->first + file->count; i++)
-        if (patch->choice->chosen[i] && patch->list->items[i].kind == AL_HUNK_LINES)
-            add_hunk(patch, &patch->list->items[i]);
-}
-
-/* Append the patch of the chosen hunks; with `reverse` for `git apply -R`. */
-static void hunk_choice_patch(const struct al_hunk_choice *choice, bool reverse, struct al_str *out)
-{
-    struct patch patch = { .choice = choice, .list = choice->list, .reverse = reverse, .out = out };
-
-    for (size_t i = 0; i < choice->list->nfiles; i++)
-        add_file(&patch, &choice->list->files[i]);
+        if (patch->choice->chosen[i] && items[i].kind == AL_HUNK_LINES)
+            add_hunk(patch, &items[i]);
 }
 
 /* --- Apply it --- */
@@ -788,13 +767,17 @@ int al_git_apply_hunks(struct al_repo *repo, const struct al_hunk_choice *choice
                        enum al_hunk_apply how, const char *index, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str patch = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct patch patch = {
+        .choice = choice, .list = choice->list, .reverse = how != AL_HUNKS_STAGE, .out = &text
+    };
 
     if (!choice->count)
         return 0;
-    hunk_choice_patch(choice, how != AL_HUNKS_STAGE, &patch);
+    for (size_t i = 0; i < choice->list->nfiles; i++)
+        add_file(&patch, &choice->list->files[i]);
     command.index = index;
-    al_git_command_feed(&command, &patch);
+    al_git_command_feed(&command, &text);
     /* Paths of the patch are from the top. */
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "apply", "-p1", "--whitespace=nowarn",
                  "--no-ignore-whitespace", "--allow-overlap", NULL);

@@ -20,11 +20,6 @@
 
 /* --- Making it --- */
 
-static int make_file(int dir_fd, const char *name, const char *text)
-{
-    return al_fs_write_durable(dir_fd, name, text, strlen(text), 0600);
-}
-
 static int sync_dirs(int dir_fd)
 {
     static const char *const dirs[] = { "refs", "objects", ".", "..", "../.." };
@@ -59,6 +54,10 @@ static int fill(int dir_fd, bool sha256, const char *const *refs, const char *se
                              "[core]\n\trepositoryFormatVersion = 1\n"
                            : "[core]\n\trepositoryFormatVersion = 0\n",
                     settings);
+    const char *const files[][2] = { { "config", config },
+                                     { "info/attributes", attributes },
+                                     /* last: with HEAD it is a repository */
+                                     { "HEAD", "ref: refs/heads/none\n" } };
     int r;
 
     if (faccessat(dir_fd, "HEAD", F_OK, 0) == 0)
@@ -66,12 +65,9 @@ static int fill(int dir_fd, bool sha256, const char *const *refs, const char *se
     r = make_dirs(dir_fd, dirs);
     if (r == 0)
         r = make_dirs(dir_fd, refs);
-    if (r == 0)
-        r = make_file(dir_fd, "config", config);
-    if (r == 0 && attributes)
-        r = make_file(dir_fd, "info/attributes", attributes);
-    if (r == 0) /* last: with HEAD it is a repository */
-        r = make_file(dir_fd, "HEAD", "ref: refs/heads/none\n");
+    for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++)
+        if (files[i][1])
+            r = al_fs_write_durable(dir_fd, files[i][0], files[i][1], strlen(files[i][1]), 0600);
     return r < 0 ? r : sync_dirs(dir_fd);
 }
 

@@ -55,18 +55,12 @@ char *al_stash_owner_id(const char *git_dir)
     return al_fs_dir_id(fd);
 }
 
-/* The name below worktrees/; "" for the main working tree. */
-static const char *worktree_name(const struct al_repo *repo)
-{
-    return al_location_is_linked(&repo->at) ? strrchr(repo->at.git_dir, '/') + 1 : "";
-}
-
 /* "<inode>.<birth> TAB <worktree> TAB"; NULL when the name has a character that would not fit into
  * a record.  Inode and birth tell a working tree from a later one of the same name, which may get
  * the inode again.  Caller frees. */
 static char *name_own(const struct al_repo *repo)
 {
-    const char *name = worktree_name(repo);
+    const char *name = al_location_is_linked(&repo->at) ? strrchr(repo->at.git_dir, '/') + 1 : "";
     al_auto(al_freep) char *id = al_stash_owner_id(repo->at.git_dir);
 
     return strpbrk(name, "\t\n") || !id ? NULL : al_asprintf("%s\t%s\t", id, name);

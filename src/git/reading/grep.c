@@ -70,14 +70,6 @@ void al_grep_reader_clear(struct al_grep_reader *reader)
         al_str_clear(&reader->fields[i]);
 }
 
-static bool is_number(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-    return len > 0;
-}
-
 /* The path of a record, behind a separator and the revision. */
 static const char *path_of(const struct al_grep_reader *reader)
 {
@@ -101,7 +93,8 @@ static bool end_record(struct al_grep_reader *reader)
                                  .is_match = reader->query->files_only };
     bool more;
 
-    if (end && is_number(rest->buf, (size_t)(end - rest->buf))) { /* the column */
+    if (end && end > rest->buf &&
+        rest->buf + strspn(rest->buf, "0123456789") == end) { /* the column */
         line.is_match = true;
         line.text = end + 1;
         line.len = rest->len - (size_t)(line.text - rest->buf);

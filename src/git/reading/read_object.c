@@ -124,16 +124,6 @@ struct refs_listing {
     bool tags;
 };
 
-static const char *short_name(const char *ref)
-{
-    static const char *const prefixes[] = { heads, remotes, tags };
-
-    for (size_t i = 0; i < AL_COUNT(prefixes); i++)
-        if (al_starts_with(ref, prefixes[i]))
-            return ref + strlen(prefixes[i]);
-    return ref;
-}
-
 static bool take_record(void *payload, char *const *fields)
 {
     const struct refs_listing *listing = payload;
@@ -143,14 +133,14 @@ static bool take_record(void *payload, char *const *fields)
 
     if (!*mark || !space)
         return true;
-    ref.name = short_name(mark + 1);
+    ref.name = al_ref_short(mark + 1);
     ref.is_remote = al_starts_with(mark + 1, remotes);
     if (ref.is_remote && al_ends_with(ref.name, "/HEAD"))
         return true;
     *space = '\0';
     ref.hash = fields[1];
     ref.date = space + 1;
-    ref.upstream = listing->tags ? "" : short_name(fields[2]);
+    ref.upstream = listing->tags ? "" : al_ref_short(fields[2]);
     ref.track = fields[3];
     ref.worktree = fields[4];
     ref.subject = fields[5];

@@ -6,8 +6,6 @@
  * allowed.  A list of forbidden ones would have to know every abbreviation of every option of every
  * git version.
  */
-#include <ctype.h>
-
 #include "git/readonly/readonly_commands.h"
 #include "guard/text.h"
 
@@ -87,15 +85,6 @@ static bool is_of(const struct form *form, const char *word, const char **ret_re
     return false;
 }
 
-/* "-5": a number of commits. */
-static bool is_count(const char *word)
-{
-    for (word++; *word; word++)
-        if (!isdigit((unsigned char)*word))
-            return false;
-    return true;
-}
-
 static const struct form *find_form(const char *word, unsigned command, const char **ret_rest)
 {
     for (size_t i = 0; i < AL_COUNT(forms); i++)
@@ -115,8 +104,8 @@ static int check_options(const struct al_strv *words, size_t from, unsigned comm
             return 0;
         if (word[0] != '-' || !word[1])
             continue;
-        if (command == LOG && is_count(word))
-            continue;
+        if (command == LOG && !word[1 + strspn(word + 1, "0123456789")])
+            continue; /* "-5": a number of commits */
         form = find_form(word, command, &rest);
         if (!form)
             return refuse(word, "it is not among the options that only read", err);
