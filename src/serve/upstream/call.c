@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -63,11 +62,9 @@ static void wait_once(const struct al_upstream_wait *wait, struct al_cancel *can
         { .fd = wait->event_fd, .events = POLLIN },
         { .fd = al_cancel_fd(cancel), .events = POLLIN },
     };
-    const int64_t left_ms = deadline_ms - al_clock_ms();
     uint64_t ignored;
 
-    if (left_ms > 0)
-        (void)poll(fds, AL_COUNT(fds), left_ms < INT_MAX ? (int)left_ms : INT_MAX);
+    (void)poll(fds, AL_COUNT(fds), al_upstream_left_ms(deadline_ms));
     (void)!read(wait->event_fd, &ignored, sizeof(ignored));
 }
 

@@ -238,7 +238,7 @@ static void watch_writer(struct al_upstream *server, struct pollfd *fds)
         fds[IN_ROOM].fd = server->out.fd;
 }
 
-static int time_left_ms(int64_t deadline_ms)
+int al_upstream_left_ms(int64_t deadline_ms)
 {
     const int64_t left_ms = deadline_ms - al_clock_ms();
 
@@ -264,7 +264,7 @@ static int wait_once(struct al_upstream_link *link, int64_t deadline_ms)
         deadline_ms = deadline_ms < link->errors_until_ms ? deadline_ms : link->errors_until_ms;
     }
     watch_writer(link->server, fds);
-    if (poll(fds, NFDS, time_left_ms(deadline_ms)) <= 0)
+    if (poll(fds, NFDS, al_upstream_left_ms(deadline_ms)) <= 0)
         return 0;
     if (fds[WAKE].revents)
         return AL_ERR_CANCELLED;

@@ -234,6 +234,9 @@ int al_upstream_link_late(struct al_upstream_link *link, const char *method, cha
 /** Forget a request, answered or not. */
 void al_upstream_link_forget(struct al_upstream_link *link, struct al_upstream_request *request);
 
+/** The time until then for poll(2); INT64_MAX: without end. */
+int al_upstream_left_ms(int64_t deadline_ms);
+
 /** The wait before the next start, after so many failures in a row. */
 int64_t al_upstream_backoff_ms(unsigned streak);
 

@@ -461,8 +461,7 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
     if (r == 0 && endpoint->wake_fd < 0)
         r = al_error_errno(err, errno, "cannot create an event descriptor");
     al_service_init(&endpoint->service, options->version, options->mounts,
-                    &(struct al_calls_options){ .ready = options->ready,
-                                                .max = options->calls,
+                    &(struct al_calls_options){ .max = options->calls,
                                                 .wake_fd = endpoint->wake_fd,
                                                 .pool = endpoint->pool });
     if (r == 0 && (r = al_thread_start(&endpoint->ticker, STACK_BYTES, tick, endpoint)) != 0)

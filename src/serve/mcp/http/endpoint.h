@@ -25,22 +25,20 @@
 #include "base/error.h"
 
 struct al_account; /**< a token: what it may do, and all that its clients have */
-struct al_cancel;
 struct al_endpoint;
 struct al_http_exchange;
 struct al_mounts;
 struct al_session;
 
 struct al_endpoint_options {
-    const char *version;           /**< of airlock, for serverInfo */
-    const struct al_cancel *ready; /**< fires when calls of tools may begin; NULL: at once */
-    struct al_mounts *mounts;      /**< that every account's session has; NULL: none */
-    size_t calls;                  /**< calls in flight at once; one more is 429 */
-    size_t calls_per_token;        /**< the same for each account */
-    size_t sessions_per_token;     /**< legacy sessions of each account; one more is 429 */
-    size_t connections_per_token;  /**< that an account can have.  Its messages are about as many,
-                                        from their last byte until they are served, also those whose
-                                        clients have left; one more is 429 */
+    const char *version;          /**< of airlock, for serverInfo */
+    struct al_mounts *mounts;     /**< that every account's session has; NULL: none */
+    size_t calls;                 /**< calls in flight at once; one more is 429 */
+    size_t calls_per_token;       /**< the same for each account */
+    size_t sessions_per_token;    /**< legacy sessions of each account; one more is 429 */
+    size_t connections_per_token; /**< that an account can have.  Its messages are about as many,
+                                       from their last byte until they are served, also those whose
+                                       clients have left; one more is 429 */
     size_t event_bytes_per_token; /**< of events that are kept for clients that lost a connection */
     size_t body_bytes_per_token;  /**< of these messages; one more is 429 */
     size_t argument_bytes_per_token; /**< of calls in flight, by al_json_bytes(); one more is 429 */
