@@ -467,31 +467,26 @@ int al_location_find(struct al_location *at, const struct al_roots *roots, const
     return r < 0 ? r : find_parts(at, roots, given, err);
 }
 
-/* git's servers look for `.git` in the directory they are given before they take it for a bare
- * repository.  So a git directory that contains a `.git` would mean another repository to them. */
-static int check_no_inner_git_dir(const struct al_location *at, const char *given,
-                                  struct al_error *err)
-{
-    al_auto(al_freep) char *nested = al_fs_join(at->git_dir, ".git");
-    struct stat st;
-
-    return lstat(nested, &st) == 0 ? not_a_repository(given, err) : 0;
-}
-
 int al_location_find_at(struct al_location *at, const struct al_roots *roots, const char *given,
                         struct al_error *err)
 {
+    al_auto(al_freep) char *inner = NULL;
+    struct stat st;
     int r = find_dot_git(at, roots, at->dir, at->dir_fd, given, err);
 
-    if (r == 0 && !at->top) {
+    if (r < 0)
+        return r;
+    if (!at->top) {
         if (!is_git_dir(at->dir_fd))
             return not_a_repository(given, err);
         at->top = al_strdup(at->dir);
         at->git_dir = al_strdup(at->dir);
     }
-    if (r == 0)
-        r = check_no_inner_git_dir(at, given, err);
-    return r < 0 ? r : find_parts(at, roots, given, err);
+    /* git's servers look for `.git` in the directory they are given before they take it for a bare
+     * repository.  So a git directory that contains a `.git` would mean another one to them. */
+    inner = al_fs_join(at->git_dir, ".git");
+    return lstat(inner, &st) == 0 ? not_a_repository(given, err)
+                                  : find_parts(at, roots, given, err);
 }
 
 /* --- Git directories --- */

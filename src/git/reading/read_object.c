@@ -16,27 +16,22 @@ void al_object_info_clear(struct al_object_info *info)
     free(al_take(&info->oid));
 }
 
-static enum al_object_type type_of(const char *word, size_t len)
-{
-    for (size_t i = AL_OBJECT_COMMIT; i < AL_COUNT(al_object_types); i++)
-        if (strlen(al_object_types[i]) == len && !strncmp(al_object_types[i], word, len))
-            return (enum al_object_type)i;
-    return AL_OBJECT_NONE;
-}
-
 /* "<oid> <type> <size>"; anything else says that there is no such object. */
 static void read_info(const char *line, struct al_object_info *info)
 {
-    size_t oid_len = strcspn(line, " "), type_len;
+    const size_t oid_len = strcspn(line, " ");
+    const char *type = line + oid_len + 1, *size;
 
     if (!al_is_oid(line, oid_len) || line[oid_len] != ' ')
         return;
-    type_len = strcspn(line + oid_len + 1, " ");
-    info->type = type_of(line + oid_len + 1, type_len);
+    size = type + strcspn(type, " ");
+    for (size_t i = AL_OBJECT_COMMIT; i < AL_COUNT(al_object_types); i++)
+        if (al_starts_with(type, al_object_types[i]) && type + strlen(al_object_types[i]) == size)
+            info->type = (enum al_object_type)i;
     if (info->type == AL_OBJECT_NONE)
         return;
     info->oid = al_strndup(line, oid_len);
-    info->bytes = strtoull(line + oid_len + 1 + type_len, NULL, 10);
+    info->bytes = strtoull(size, NULL, 10);
 }
 
 int al_git_read_object_info(const struct al_repo *repo, const char *word,

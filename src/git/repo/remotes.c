@@ -194,12 +194,16 @@ static int take_value(struct al_remote *remote, const char *variable, const char
     return 0;
 }
 
-static int read_remote(const struct al_repo *repo, struct al_remote *remote, struct al_error *err)
+int al_remote_find(const struct al_repo *repo, const char *name, struct al_remote *remote,
+                   struct al_error *err)
 {
     const struct al_strv *values = &repo->vetting->remotes;
-    al_auto(al_freep) char *shown = al_text_sanitize_line(remote->name);
-    int r = 0;
+    al_auto(al_freep) char *shown = al_text_sanitize_line(name);
+    int r = check_configuration(repo->vetting, err);
 
+    remote->name = al_strdup(name);
+    if (r < 0)
+        return r;
     if (!al_remote_addresses(repo, remote->name, &remote->urls, &remote->push_urls))
         return al_error_about(
             al_remote_error(err, "See git_remote with action list; action add makes one.",
@@ -216,15 +220,6 @@ static int read_remote(const struct al_repo *repo, struct al_remote *remote, str
             r = take_value(remote, variable, values->items[i + 1], err);
     }
     return r;
-}
-
-int al_remote_find(const struct al_repo *repo, const char *name, struct al_remote *ret_remote,
-                   struct al_error *err)
-{
-    int r = check_configuration(repo->vetting, err);
-
-    ret_remote->name = al_strdup(name);
-    return r < 0 ? r : read_remote(repo, ret_remote, err);
 }
 
 /* The destination of a reference by the refspec "[+]<from>:<to>", each side with at most one '*';

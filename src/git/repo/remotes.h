@@ -46,7 +46,7 @@ void al_remote_clear(struct al_remote *remote);
  *         addresses rewritten by the repository (url.*.insteadOf), http settings of the repository,
  *         refspecs that write to local branches.
  */
-int al_remote_find(const struct al_repo *repo, const char *name, struct al_remote *ret_remote,
+int al_remote_find(const struct al_repo *repo, const char *name, struct al_remote *remote,
                    struct al_error *err);
 
 /** Append the names of all remotes that have an address, in the order of the configuration. */
