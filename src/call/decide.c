@@ -559,32 +559,26 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
 {
     al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
     al_auto(al_freep) char *line = command_line(call);
-    al_auto(al_freep) char *rule = describe_reason(call, ruling);
-    al_auto(al_freep) char *why = NULL;
+    al_auto(al_freep) char *reason = describe_reason(call, ruling);
+    al_auto(al_freep) char *why = al_asprintf(ruling->number ? ", as %s says" : " (%s)", reason);
 
     (void)record_decision(call, "none", "none");
     if (call->session->caller_shell)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                            "%s: %s%sthis needs the user's approval,%s%s%s and nobody could be "
-                            "asked. Nothing was done. The user can open airlock review in a "
-                            "terminal, where such calls then wait, allow them with a rule, or run "
-                            "it without airlock",
-                            call->summary, message ? message : "", message ? " " : "",
-                            ruling->number ? " as " : "", ruling->number ? rule : "",
-                            ruling->number ? " says," : "");
-    if (ruling->number)
-        return al_error_set(
-            err, AL_ERR_APPROVAL_REQUIRED,
-            "%s\n\n%s%sThis needs the user's approval, as %s says, and nobody could "
-            "be asked: there is no terminal, and no client that offers "
-            "elicitation. Nothing was done. The user can run it in a terminal%s",
-            call->summary, message ? message : "", message ? "\n\n" : "", rule, line);
-    why = al_asprintf("nobody could be asked: there is no terminal, and no client that offers "
-                      "elicitation. Nothing was done. The user can open airlock review in a "
-                      "terminal, where such calls then wait, allow them with --approval allow, or "
-                      "run this one in a terminal%s",
-                      line);
-    return refuse(call, why, err);
+                            "%s: %s%sthis needs the user's approval%s, and nobody could be asked. "
+                            "Nothing was done. The user can open airlock review in a terminal, "
+                            "where such calls then wait, allow them with a rule, or run it without "
+                            "airlock",
+                            call->summary, message ? message : "", message ? " " : "", why);
+    return al_error_set(
+        err, AL_ERR_APPROVAL_REQUIRED,
+        "%s\n\n%s%sThis needs the user's approval%s, and nobody could be asked: there is no "
+        "terminal, and no client that offers elicitation. Nothing was done. The user can %s%s",
+        call->summary, message ? message : "", message ? "\n\n" : "", why,
+        ruling->number ? "run it in a terminal"
+                       : "open airlock review in a terminal, where such calls then wait, allow "
+                         "them with --approval allow, or run this one in a terminal",
+        line);
 }
 
 /* The key of an "always": the operation, the rule that asked, and the values the tool limits it to.

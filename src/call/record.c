@@ -62,8 +62,10 @@ static struct al_record_end record_end_of(const struct al_call *call)
         .decided_by = call->decided_by ? call->decided_by : "none",
         .summary = call->summary,
         .root = call->repo && call->repo->at.root ? call->repo->at.root->path
-                : call->tool->at_first_root       ? al_call_repository_path(call)
-                                                  : NULL,
+                : call->tool->at_first_root ||
+                        (call->session->roots && call->session->roots->count == 1)
+                    ? al_call_repository_path(call)
+                    : NULL,
         .repository = call->repo ? al_call_repository_path(call) : NULL,
         .git_commit = call->checkpoint[0] ? call->checkpoint : NULL,
         .changes = call->changes,

@@ -631,7 +631,10 @@ size_t al_plan_further(struct al_way *way)
 {
     size_t at = way->plan.oldest;
 
-    return step_back(way, &at, NULL, NULL) == 1 ? way->plan.count + 2 : 0;
+    /* To undo a rollback goes forward. */
+    return step_back(way, &at, NULL, NULL) == 1 && !way->executions.items[at].input
+               ? way->plan.count + 2
+               : 0;
 }
 
 /* --- To look at --- */

@@ -52,6 +52,13 @@ class Views(test_audit_log.Audit):
                          [1, 2, 3])
         self.assertNotEqual(self.log("1"), "")
         self.assertIn(one.split("  ")[2], self.log())
+        plain = self.base / "plain"
+        plain.mkdir()
+        self.call("git_status", root=plain, cwd=plain)  # of none, elsewhere
+        self.assertEqual(self.log(), one)
+        self.assertEqual(len(self.log("--all").splitlines()), 4)
+        self.call("git_status", {"working_dir": "/no/such"})
+        self.assertEqual(len(self.log().splitlines()), 2)
 
     def test_repositories_apart(self):
         """what have only "/" in common are shown by their paths from there"""

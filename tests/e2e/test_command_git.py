@@ -541,6 +541,36 @@ class CommandGit(harness.Case):
             out, err, code = self.airlock(*line.split())
             self.assertEqual((code, err.count("not signed")), (0, 0), (line, out, err))
 
+    def test_filters(self):
+        """what goes through a filter is not staged without it, and what is written without it is said"""
+        def write(**texts):
+            for name, text in texts.items():
+                (self.root / name.replace("_", ".")).write_text(text, encoding="ascii")
+        for key, program in ("clean", "tr a-z A-Z"), ("smudge", "tr A-Z a-z"):
+            self.git("config", f"filter.veil.{key}", program)
+        write(_gitattributes="*.bin filter=veil\n", f_bin="hidden\n")
+        self.git("add", ".gitattributes", "f.bin")
+        self.assertEqual(self.out("cat-file", "-p", ":f.bin"), "HIDDEN\n")  # the control
+        self.git("commit", "-m", "veil")
+        write(f_bin="changed\n", n_bin="new\n", o_txt="other\n")
+        shutil.rmtree(self.template)
+        shutil.copytree(self.root, self.template, symlinks=True)
+        staged = self.out("ls-files", "-s")
+        for line in ("add f.bin", "add n.bin", "add .", "add -A", "add -u", "add :/", "commit -a -m x", "commit -m x f.bin",
+                     "stash", "stash push", "update-index --add n.bin"):
+            self.fresh()
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((out, code, self.out("ls-files", "-s")), ("", 128, staged), line)
+            self.assertRegex(err, r"'[fn]\.bin' goes through the filter 'veil', a program airlock does not run", line)
+        for line in ("add o.txt", "commit --allow-empty -m x", "stash list", "add no.such", "tag v9"):
+            self.fresh()
+            err = self.airlock(*line.split())[1]
+            self.assertNotIn("filter", err, line)
+        for line in ("checkout HEAD f.bin", "reset --hard", "restore f.bin"):
+            self.fresh()
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((code, err.count("airlock: filter not run: veil\n")), (0, 1), (line, out, err))
+
     def test_subdirectory(self):
         """a directory below the top counts as git has it"""
         for line in ("status -s", "rev-parse --show-prefix --show-cdup --git-dir", "ls-files", "add .",
@@ -566,7 +596,7 @@ class CommandGit(harness.Case):
         other = self.base / "other"
         self.git("init", "-q", str(other), cwd=self.base)
         self.policy(f'roots = ["{self.root}"]\n')
-        refused = f"airlock: '{other}' is outside of the roots; the user adds it to `roots` in the configuration file\n"
+        refused = f"airlock: '{other}' is outside of the roots; the user adds it to `roots` in the configuration file, which then names this repository too\n"
         for line in "status", "version", "commit --allow-empty -m x":
             self.assertEqual(self.airlock("-C", str(other), *line.split()), ("", refused, 128), line)
         self.assertEqual(self.airlock("status", cwd=other), ("", refused, 128))

@@ -840,6 +840,10 @@ class Installed(hooks.Case):
         shutil.rmtree(self.prefix / "libexec")
         self.install("claude-code", "--shell", "--print")
         self.assertFalse(self.shim.exists())
+        asked = subprocess.run([self.airlock_path, "install", "claude-code", "--shell"], cwd=self.root, env=self.env,
+                               stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=harness.WATCHDOG_SECONDS)
+        self.assertNotEqual(asked.returncode, 0)
+        self.assertFalse((self.prefix / "libexec").exists())
         said = self.install("claude-code", "--shell", "--yes")
         for name in self.FILES["claude-code"]:
             self.assertIn(f"{name} will be committed", said)

@@ -40,6 +40,13 @@ class Ways(rollback.Rollback):
         self.assert_same(self.states[2])
         self.assertEqual(self.command("log", "--verify").returncode, 0)
 
+    def test_further(self):
+        """to undo a rollback goes forward, and is not called further back"""
+        self.rollback()
+        self.ok("git_branch", {"create": "b4"})
+        self.ends_with("Redo: airlock rollback --redo")
+        self.assert_same(self.states[2])
+
     def test_redo_of_a_redo(self):
         """a rollback that undid a redo is redone as well"""
         self.rollback("2")

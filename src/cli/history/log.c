@@ -2,6 +2,7 @@
 /* airlock log: past executions, and whether the journal was tampered with. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -226,32 +227,36 @@ static void add_changes(const json_t *line, struct al_str *out)
         al_str_addf(out, ", %s", changes);
 }
 
+static void add_cut(struct al_str *out, const char *text, size_t most)
+{
+    al_auto(al_freep) char *safe = al_text_join_lines(text);
+    const size_t len = strlen(safe) > most ? al_utf8_floor(safe, most) : strlen(safe);
+
+    al_str_addf(out, "%.*s%s", (int)len, safe, safe[len] ? "..." : "");
+}
+
 /* The summary, or the error of a call without one, but not the advice below it, which is the
- * caller's.  Caller frees. */
+ * caller's.  How a long command ended is worth more than its last words.  Caller frees. */
 static char *summary_of(const json_t *line, bool limited)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT, end = AL_STR_INIT;
     const char *summary = al_json_get_string(line, "summary");
     const char *error = al_json_get_string(json_object_get(line, "result"), "error");
-    char *safe;
-    size_t len;
+    const size_t most = limited ? SUMMARY_MAX_BYTES : INT_MAX;
+    struct al_str out = AL_STR_INIT;
+    size_t begins;
 
     if (summary) {
         al_str_adds(&text, summary);
         add_input(line, summary, &text);
-        add_changes(line, &text);
+        add_changes(line, &end);
     } else if (error) {
         al_str_add(&text, error, strcspn(error, "\n"));
     }
-    safe = al_text_join_lines(text.buf);
-    len = strlen(safe);
-    if (limited && len > SUMMARY_MAX_BYTES) {
-        al_auto(al_freep) char *whole = safe;
-
-        len = al_utf8_floor(whole, SUMMARY_MAX_BYTES);
-        safe = al_asprintf("%.*s...", (int)len, whole);
-    }
-    return safe;
+    begins = most - (end.len < most / 2 ? end.len : most / 2);
+    add_cut(&out, text.buf, begins);
+    add_cut(&out, end.buf, most - (text.len < begins ? text.len : begins));
+    return al_str_detach(&out);
 }
 
 static void table_add(struct table *table, const json_t *line)

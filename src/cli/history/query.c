@@ -230,12 +230,16 @@ static bool is_given(const char *wanted, const json_t *call, const char *member)
     return !wanted || (value && !strcmp(value, wanted));
 }
 
-/* In this repository, one inside of it or none: a call may end before it has opened one. */
+/* In this repository or one inside of it; or in none, as a call that ends before it has opened one,
+ * unless its only root lies elsewhere. */
 static bool is_here(const char *top, const json_t *call)
 {
     al_auto(al_freep) char *repository = al_journal_path(call, "repository");
+    al_auto(al_freep) char *place =
+        repository ? al_strdup(repository) : al_journal_path(call, "root");
 
-    return !top || !repository || al_fs_beneath(top, repository);
+    return !top || !place || al_fs_beneath(top, place) ||
+           (!repository && al_fs_beneath(place, top));
 }
 
 bool al_query_matches_call(const struct al_query *query, const json_t *call)

@@ -4,6 +4,7 @@
  */
 #include "cli/install/clients.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -139,7 +140,19 @@ const struct al_client *al_client_find(const char *name, const char **ret_neares
     return NULL;
 }
 
-char *al_client_shim(bool makes)
+/* Whether a directory is there, or the one that it would be made in can be written. */
+static bool can_be_made(const char *dir)
+{
+    al_auto(al_freep) char *at = al_strdup(dir);
+    al_auto(al_freep) char *here = NULL;
+
+    while (access(at, F_OK) < 0 && strrchr(at, '/') > at)
+        *strrchr(at, '/') = '\0';
+    here = al_fs_join(at, "."); /* which no file has */
+    return access(here, W_OK) == 0;
+}
+
+char *al_client_shim(bool may_come)
 {
     al_auto(al_freep) char *program = realpath("/proc/self/exe", NULL);
     al_auto(al_freep) char *dir = NULL;
@@ -150,10 +163,17 @@ char *al_client_shim(bool makes)
     program[strlen(program) - strlen("/bin/airlock")] = '\0';
     dir = al_asprintf("%s/libexec/airlock/bin", program);
     git = al_fs_join(dir, "git");
-    if (access(git, X_OK) < 0 &&
-        !(makes && al_fs_mkdirs(dir, 0755) == 0 && symlink("../../../bin/airlock", git) == 0))
-        return NULL;
-    return al_take(&dir);
+    return access(git, X_OK) == 0 || (may_come && can_be_made(dir)) ? al_take(&dir) : NULL;
+}
+
+int al_client_make_shim(const char *dir, struct al_error *err)
+{
+    al_auto(al_freep) char *git = al_fs_join(dir, "git");
+    int r = al_fs_mkdirs(dir, 0755);
+
+    if (r == 0 && symlink("../../../bin/airlock", git) < 0 && errno != EEXIST)
+        r = -errno;
+    return r < 0 ? al_error_errno(err, -r, "cannot make '%s'", git) : 0;
 }
 
 char *al_client_hook_program(const struct al_client *client, const json_t *hook)

@@ -63,8 +63,11 @@ const struct al_client *al_client_find(const char *name, const char **ret_neares
 /** The directory with the link that makes airlock this shell's git; NULL: there is none.  Caller
  * frees.
  *
- * @param makes  Make the link in a package that came without, as one from npm does. */
-char *al_client_shim(bool makes);
+ * @param may_come  Or it can be made: a package may come without, as one from npm does. */
+char *al_client_shim(bool may_come);
+
+/** Make the link, unless it is there. */
+int al_client_make_shim(const char *dir, struct al_error *err);
 
 /** The program of a hook of these settings, if it is airlock's command for this client; NULL: it is
  * another hook.  Caller frees. */

@@ -657,7 +657,7 @@ static void make_hook(struct install *install)
     for (size_t i = 0; i < words.count; i++)
         al_shell_words_add(&line, words.items[i]); /* with a space before it */
     install->hook = al_strdup(line.buf + 1);
-    install->shim = al_client_shim(install->shell && !install->removes && !install->prints);
+    install->shim = al_client_shim(install->shell && !install->removes);
 }
 
 static void make_rules(struct install *install)
@@ -820,6 +820,8 @@ static int carry_out(struct install *install, struct plan plans[2], struct al_er
     }
     if (answer == 'n')
         return AL_EXIT_FAILED;
+    if (install->shim)
+        r = al_client_make_shim(install->shim, err);
     /* Backwards the last file goes after which the directory is empty that the first one was made
      * with. */
     for (size_t i = 0; r == 0 && i < 2; i++) {

@@ -5,6 +5,8 @@
 
 #include "call/answer.h"
 #include "git/overrides.h"
+#include "git/plumbing/batch.h"
+#include "git/plumbing/filters.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
@@ -85,7 +87,7 @@ int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_re
 
         return al_error_set(err, AL_ERR_SANDBOX,
                             "'%s' is outside of the roots; the user adds it to `roots` in the "
-                            "configuration file",
+                            "configuration file, which then names this repository too",
                             safe);
     }
     if (r < 0) {
@@ -227,6 +229,41 @@ static int check_renamed(const struct al_repo *repo, const struct al_shell_words
     return al_worktree_check_free(repo, words->operands.items[0], true, err);
 }
 
+/* No filter runs here: what is staged would be the content that it hides, or was to replace.  New
+ * files, and those that seem to have changed; what git says of a path is git's to say. */
+static int check_filters(const struct al_repo *repo, const struct al_shell_words *words,
+                         struct al_error *err)
+{
+    static const struct al_shell_words_form whole[] = {
+        { "commit", " -a --all " },
+        { "stash", .is_bare = true },
+        { "stash", .verbs = " push save create " },
+    };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    const bool adds = is_with(words, " add update-index ", NULL);
+    const bool names = words->operands.count && (adds || is_with(words, "commit", NULL));
+    bool stages = adds || names;
+
+    for (size_t i = 0; i < AL_COUNT(whole); i++)
+        stages |= al_shell_words_match(words, &whole[i]);
+    if (!repo->vetting->filters.count || !stages)
+        return 0;
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--modified", NULL);
+    if (adds)
+        al_strv_add(&command.argv, "--others");
+    if (adds && !is_with(words, "add", " -f --force "))
+        al_strv_add(&command.argv, "--exclude-standard");
+    al_strv_add(&command.argv, "--");
+    if (names)
+        al_strv_add_all(&command.argv, &words->operands);
+    else
+        al_strv_add(&command.argv, ":/");
+    return al_git_list_paths(repo, &command, &paths, NULL) < 0
+               ? 0
+               : al_git_check_filters(repo, &paths, NULL, err);
+}
+
 static int check_config(const struct al_shell_words *words, struct al_error *err)
 {
     const bool has_verb =
@@ -259,6 +296,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         r = check_moved(&words->words, err);
     if (r == 0 && repo)
         r = check_renamed(repo, words, err);
+    if (r == 0 && repo)
+        r = check_filters(repo, words, err);
     if (r == 0 && is_with(words, "config", NULL) && (effects_of(call) & AL_WRITES_CONFIG))
         r = check_config(words, err);
     if (r == 0 && repo && removes_files(words))
@@ -841,7 +880,7 @@ static void complete_error(struct al_call *call, struct al_error *err)
     static const char *const words[][2] = {
         { "The other repository has to be one of yours, ",
           "The other repository has to be inside of the roots; the user adds it to `roots` in the "
-          "configuration file." },
+          "configuration file, which then names this repository too." },
         { "git_fetch looks ", "git fetch looks what is there now." },
         { "See git_branch ", "See git branch -a." },
     };

@@ -2,6 +2,7 @@
 /* Notes on a line beside git's own words: what git would have run, and where it could not look. */
 #include <unistd.h>
 
+#include "git/plumbing/skipped.h"
 #include "git/refs.h"
 #include "tools/commands/commands.h"
 #include "tools/private.h"
@@ -127,6 +128,8 @@ static void note_skipped(struct al_call *call, const char *before, struct al_res
         al_str_addf(&hooks, "%s%s", effects & AL_WRITES_REFS ? " reference-transaction" : "",
                     effects & (AL_WRITES_INDEX | AL_WRITES_WORKTREE) ? " post-index-change" : "");
     al_outcome_add_skipped(call, hooks.len ? hooks.buf : "", commits, &lines);
+    if (effects & AL_WRITES_WORKTREE)
+        al_git_skipped_filters(al_call_repo(call), &lines);
     al_strv_split(&each, lines.buf, "\n");
     for (size_t i = 0; i < each.count; i++)
         al_result_note(result, each.items[i] + strlen("airlock: "));
