@@ -848,6 +848,8 @@ class Installed(hooks.Case):
         for name in self.FILES["claude-code"]:
             self.assertIn(f"{name} will be committed", said)
         self.assertNotIn("is not airlock's", said)
+        shutil.rmtree(self.prefix / "libexec")
+        self.assertIn("nothing to do", self.install("claude-code", "--shell", "--yes"))  # but for the link
         out = subprocess.run([self.shim / "git", "branch", "--show-current"], cwd=self.root, env=self.env, check=True,
                              capture_output=True).stdout
         self.assertEqual(out, b"main\n")

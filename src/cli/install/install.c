@@ -797,6 +797,7 @@ static void tell_done(const struct install *install)
 static int carry_out(struct install *install, struct plan plans[2], struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
+    const bool changes = plans[0].changes || plans[1].changes;
     int r = 0;
     char answer;
 
@@ -808,9 +809,9 @@ static int carry_out(struct install *install, struct plan plans[2], struct al_er
                     install->client->title);
     tell_committed(install, plans, &shown);
     al_cli_print(STDOUT_FILENO, &shown);
-    if (install->prints || (!plans[0].changes && !plans[1].changes))
+    if (install->prints)
         return AL_EXIT_OK;
-    answer = ask(install);
+    answer = changes ? ask(install) : 'y';
     if (answer == 'r') {
         install->with_rules = true;
         plan_clear(&plans[0]);
@@ -831,7 +832,8 @@ static int carry_out(struct install *install, struct plan plans[2], struct al_er
     }
     if (r < 0)
         return r;
-    tell_done(install);
+    if (changes)
+        tell_done(install);
     return AL_EXIT_OK;
 }
 

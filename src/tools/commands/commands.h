@@ -149,6 +149,10 @@ char *al_shell_guess_dir(const char *address, bool is_bare);
 int al_shell_check_made(const struct al_call *call, const char *dir, const char *word,
                         struct al_error *err);
 
+/** Refuse a line that would stage files that go through a filter driver, naming file and filter. */
+int al_shell_check_filters(const struct al_repo *repo, const struct al_shell_words *words,
+                           struct al_error *err);
+
 /** Test whether an address leads to another machine, and no remote has it. */
 bool al_shell_address_is_new(const struct al_repo *repo, const char *address);
 
@@ -178,6 +182,10 @@ const char *al_shell_words_value(const struct al_strv *given, const char *option
 /** Test whether a line is of this form. */
 bool al_shell_words_match(const struct al_shell_words *words,
                           const struct al_shell_words_form *form);
+
+/** Test whether it is one of these commands, with one of these options unless they are NULL. */
+bool al_shell_words_are(const struct al_shell_words *words, const char *command,
+                        const char *options);
 
 /** Append a blank and a word, quoted for a shell if it has to be. */
 void al_shell_words_add(struct al_str *out, const char *word);

@@ -5,8 +5,6 @@
 
 #include "call/answer.h"
 #include "git/overrides.h"
-#include "git/plumbing/batch.h"
-#include "git/plumbing/filters.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
@@ -151,15 +149,9 @@ static int check_moved(const struct al_strv *words, struct al_error *err)
     return 0;
 }
 
-static bool is_with(const struct al_shell_words *words, const char *command, const char *options)
-{
-    return al_shell_words_match(
-        words, &(struct al_shell_words_form){ .command = command, .options = options });
-}
-
 static bool removes_files(const struct al_shell_words *words)
 {
-    return is_with(words, "rm", NULL) && !al_strv_contains(&words->options, "--cached");
+    return al_shell_words_are(words, "rm", NULL) && !al_strv_contains(&words->options, "--cached");
 }
 
 /* git looks at a submodule through a shell, and no checkpoint has the ignored files there.  One
@@ -224,51 +216,16 @@ int al_shell_check_made(const struct al_call *call, const char *dir, const char 
 static int check_renamed(const struct al_repo *repo, const struct al_shell_words *words,
                          struct al_error *err)
 {
-    if (words->operands.count < 2 || !is_with(words, "branch", " -m -M --move "))
+    if (words->operands.count < 2 || !al_shell_words_are(words, "branch", " -m -M --move "))
         return 0;
     return al_worktree_check_free(repo, words->operands.items[0], true, err);
-}
-
-/* No filter runs here: what is staged would be the content that it hides, or was to replace.  New
- * files, and those that seem to have changed; what git says of a path is git's to say. */
-static int check_filters(const struct al_repo *repo, const struct al_shell_words *words,
-                         struct al_error *err)
-{
-    static const struct al_shell_words_form whole[] = {
-        { "commit", " -a --all " },
-        { "stash", .is_bare = true },
-        { "stash", .verbs = " push save create " },
-    };
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    const bool adds = is_with(words, " add update-index ", NULL);
-    const bool names = words->operands.count && (adds || is_with(words, "commit", NULL));
-    bool stages = adds || names;
-
-    for (size_t i = 0; i < AL_COUNT(whole); i++)
-        stages |= al_shell_words_match(words, &whole[i]);
-    if (!repo->vetting->filters.count || !stages)
-        return 0;
-    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--full-name", "--modified", NULL);
-    if (adds)
-        al_strv_add(&command.argv, "--others");
-    if (adds && !is_with(words, "add", " -f --force "))
-        al_strv_add(&command.argv, "--exclude-standard");
-    al_strv_add(&command.argv, "--");
-    if (names)
-        al_strv_add_all(&command.argv, &words->operands);
-    else
-        al_strv_add(&command.argv, ":/");
-    return al_git_list_paths(repo, &command, &paths, NULL) < 0
-               ? 0
-               : al_git_check_filters(repo, &paths, NULL, err);
 }
 
 static int check_config(const struct al_shell_words *words, struct al_error *err)
 {
     const bool has_verb =
         words->others.count && al_shell_words_list(" set unset ", words->others.items[0]);
-    const bool is_shared = is_with(words, "config", " --global --system ");
+    const bool is_shared = al_shell_words_are(words, "config", " --global --system ");
     const char *key = words->operands.count > has_verb ? words->operands.items[has_verb] : "";
     al_auto(al_freep) char *what = al_asprintf("config %s", key);
 
@@ -297,8 +254,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0 && repo)
         r = check_renamed(repo, words, err);
     if (r == 0 && repo)
-        r = check_filters(repo, words, err);
-    if (r == 0 && is_with(words, "config", NULL) && (effects_of(call) & AL_WRITES_CONFIG))
+        r = al_shell_check_filters(repo, words, err);
+    if (r == 0 && al_shell_words_are(words, "config", NULL) &&
+        (effects_of(call) & AL_WRITES_CONFIG))
         r = check_config(words, err);
     if (r == 0 && repo && removes_files(words))
         r = check_removed(repo, words, err);
@@ -361,7 +319,8 @@ static void find_new_addresses(const struct al_call *call, struct al_strv *out)
     static const struct al_shell_words_form gives = { "remote", .verbs = " add set-url " };
     const bool adds = al_call_repo(call) && al_shell_words_match(words, &gives);
 
-    for (size_t i = 0; i < words->operands.count && (adds || (!i && is_with(words, "clone", NULL)));
+    for (size_t i = 0;
+         i < words->operands.count && (adds || (!i && al_shell_words_are(words, "clone", NULL)));
          i++)
         add_if_new(call, words->operands.items[i], out);
     for (size_t i = 1; i < words->clones.count; i += 3)
@@ -393,9 +352,9 @@ static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *w
     al_auto(al_freep) char *key = NULL;
     al_auto(al_freep) char *value = NULL;
 
-    if (is_with(words, "pull", " -r --rebase "))
+    if (al_shell_words_are(words, "pull", " -r --rebase "))
         return true;
-    if (is_with(words, "pull", " --no-rebase --ff-only "))
+    if (al_shell_words_are(words, "pull", " --no-rebase --ff-only "))
         return false;
     key = branch ? al_asprintf("branch.%s.rebase", branch) : NULL;
     value = key ? al_git_setting(repo, key) : NULL;
@@ -429,8 +388,8 @@ static bool find_taken(struct al_call *call, char **ret_from, char **ret_to)
     const bool resets = !strcmp(words->command->name, "reset");
     const bool pulls = !strcmp(words->command->name, "pull");
     const bool rebases = pulls || !strcmp(words->command->name, "rebase");
-    const bool root = is_with(words, "rebase", " --root ");
-    const bool takes_all = root || is_with(words, "commit", " --amend ");
+    const bool root = al_shell_words_are(words, "rebase", " --root ");
+    const bool takes_all = root || al_shell_words_are(words, "commit", " --amend ");
     al_auto(al_freep) char *pulled =
         pulls && others->count > 1 ? al_fs_join(others->items[0], others->items[1]) : NULL;
     const char *onto = pulled                    ? pulled
@@ -440,7 +399,7 @@ static bool find_taken(struct al_call *call, char **ret_from, char **ret_to)
 
     if (!al_call_repo(call) || !(resets || rebases || takes_all) ||
         (pulls && !pulls_by_rebase(call, words)) ||
-        is_with(words, "rebase", " --continue --abort --skip --quit ") ||
+        al_shell_words_are(words, "rebase", " --continue --abort --skip --quit ") ||
         (resets && words->operands.count > 1)) /* of paths */
         return false;
     *ret_from = al_shell_commit_of(
@@ -459,7 +418,7 @@ static bool rewrites_pushed(struct al_call *call, const void *p)
     (void)p;
     if (!find_taken(call, &from, &to))
         return false;
-    if (!is_with(al_call_tool_data(call), "rebase", " --root "))
+    if (!al_shell_words_are(al_call_tool_data(call), "rebase", " --root "))
         (void)al_git_has_pushed(al_call_repo(call), from, to, &pushed, NULL);
     return pushed;
 }
@@ -506,7 +465,7 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, addresses = AL_STRV_INIT;
 
     (void)p;
-    if (is_with(words, "clone", NULL) && words->operands.count) {
+    if (al_shell_words_are(words, "clone", NULL) && words->operands.count) {
         al_auto(al_freep) char *shown = al_url_shown(words->operands.items[0]);
 
         al_call_resolve(call, AL_RESOLVED_ADDRESS, shown);
@@ -661,7 +620,7 @@ static int preview_clean(const struct al_repo *repo, const struct al_shell_words
 
 static int preview_taken(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const bool is_one = is_with(al_call_tool_data(call), "commit", NULL);
+    const bool is_one = al_shell_words_are(al_call_tool_data(call), "commit", NULL);
     al_auto(al_freep) char *from = NULL, *to = NULL, *without = NULL;
     bool any;
 
@@ -686,7 +645,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 
     if (al_call_repo(call) && al_shell_words_match(words, &removes))
         return preview_removal(call, p, words, out, err);
-    if (al_call_repo(call) && is_with(words, "clean", NULL))
+    if (al_call_repo(call) && al_shell_words_are(words, "clean", NULL))
         return preview_clean(al_call_repo(call), words, out, err);
     if (to->tool)
         return to->tool->preview(call, to->args, out, err);

@@ -117,6 +117,21 @@ static bool add_hooks(struct al_call *call, const char *before, bool failed, str
     return row->commits && !al_shell_words_have(&words, " --no-gpg-sign ", false);
 }
 
+/* Whether git may have written files that a filter is for. */
+static bool writes_files(const struct al_call *call, unsigned effects, const char *before,
+                         int exit_code)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+    static const struct al_shell_words_form form = {
+        .command = " am apply checkout-index read-tree reset restore stash "
+    };
+    al_auto(al_freep) char *now = al_ref_head(&al_call_repo(call)->at);
+
+    return !exit_code && (effects & AL_WRITES_WORKTREE) &&
+           (strcmp(before, now) != 0 || al_shell_words_match(words, &form) ||
+            (!strcmp(words->command->name, "checkout") && words->operands.count > 1));
+}
+
 static void note_skipped(struct al_call *call, const char *before, struct al_result *result)
 {
     const unsigned effects = al_tool_select(al_call_tool(call), call, NULL)->effects;
@@ -128,7 +143,7 @@ static void note_skipped(struct al_call *call, const char *before, struct al_res
         al_str_addf(&hooks, "%s%s", effects & AL_WRITES_REFS ? " reference-transaction" : "",
                     effects & (AL_WRITES_INDEX | AL_WRITES_WORKTREE) ? " post-index-change" : "");
     al_outcome_add_skipped(call, hooks.len ? hooks.buf : "", commits, &lines);
-    if (effects & AL_WRITES_WORKTREE)
+    if (writes_files(call, effects, before, result->exit_code))
         al_git_skipped_filters(al_call_repo(call), &lines);
     al_strv_split(&each, lines.buf, "\n");
     for (size_t i = 0; i < each.count; i++)

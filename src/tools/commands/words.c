@@ -258,6 +258,13 @@ bool al_shell_words_match(const struct al_shell_words *words,
            (!form->is_single || operands <= 1);
 }
 
+bool al_shell_words_are(const struct al_shell_words *words, const char *command,
+                        const char *options)
+{
+    return al_shell_words_match(
+        words, &(struct al_shell_words_form){ .command = command, .options = options });
+}
+
 /* --- Options of git itself --- */
 
 /* The value of "--name=VALUE", or of "--name VALUE", which takes the next word.  NULL: the word is
