@@ -74,6 +74,7 @@ def main():
         for repository in (small, big):
             copy = where / f"copy of {repository.name}"
             subprocess.run(["git", "clone", "-q", repository, copy], check=True)
+            os.sync()  # what the clone has written is not what a call waits for
             if repository is small:
                 good.append(read(shim, copy))
             good.append(events(airlock, copy, f"both events of a tool, {repository.name}"))

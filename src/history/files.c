@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "git/locate.h"
 #include "git/plumbing/blocking_files.h"
@@ -59,6 +60,8 @@ struct recorder {
     struct al_file_id *ids;  /* of the paths of `add`, when they were looked at */
     size_t nids;
     uint64_t bytes;                            /* of the files that are read now */
+    int64_t index_s;                           /* when the index was written, and entries */
+    size_t racy;                               /* that git reads since they are not older */
     bool changed;                              /* the index was brought up to date */
     bool new_rules;                            /* what is ignored may have changed */
     struct al_strv *nested;                    /* nested repositories, in the working tree */
@@ -270,10 +273,11 @@ static int list_again(struct recorder *recorder, struct al_error *err)
  * which it looked. */
 static bool take_recent(void *payload, const struct al_index_entry *entry)
 {
-    const struct recorder *recorder = payload;
+    struct recorder *recorder = payload;
     al_auto(al_freep) char *shown = NULL;
     struct stat st;
 
+    recorder->racy += entry->changed_s >= recorder->index_s;
     if (entry->changed_s >= recorder->files->modes.written_s &&
         look(recorder, entry->name, &st) == KIND_FILE) {
         shown = al_asprintf("%s%s", recorder->shown, entry->name);
@@ -287,8 +291,10 @@ static int list(struct recorder *recorder, struct al_error *err)
     struct al_run_limits *budget = recorder->dir.at.budget, first = *budget;
     al_auto(al_closep) int fd = open(recorder->dir.index, INDEX_FLAGS);
     const struct al_strv *include = recorder->store->settings->include_ignored;
+    struct stat st = { .st_mtime = 0 };
     int r;
 
+    recorder->index_s = fd >= 0 && fstat(fd, &st) == 0 ? st.st_mtime : INT64_MAX;
     first.left_ms = first.left_ms / FIRST_TRY_PART + 1;
     recorder->dir.at.budget = &first;
     r = al_snapshot_list(&recorder->dir, take_path, recorder, err);
@@ -298,6 +304,9 @@ static int list(struct recorder *recorder, struct al_error *err)
         r = list_again(recorder, err);
     if (r == 0 && !recorder->files->whole)
         (void)al_index_read(fd, al_oid_bytes(recorder->store->sha256), take_recent, recorder);
+    /* After a clone it would be all of them, in each checkpoint from now on. */
+    if (r == 0 && recorder->racy > FEW_FILES && al_clock_ns() / 1000000000 > recorder->index_s)
+        (void)al_snapshot_refresh(&recorder->dir, NULL); /* else it is only slower */
     if (r == 0 && include && include->count && !recorder->dir.ignores_nothing &&
         !recorder->store->is_blocked)
         r = al_snapshot_list_ignored(&recorder->dir, false, take_ignored, recorder, err);

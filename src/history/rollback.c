@@ -99,16 +99,6 @@ static int lock(struct context *ctx, struct al_error *err)
                                        ctx->way.token, err);
 }
 
-/* An adopted index.lock stays as long as the repository is half changed. */
-static void unlock(struct context *ctx)
-{
-    if (*ctx->leftover && !ctx->is_consistent)
-        al_lockfile_leave(&ctx->index_lock);
-    al_lockfile_release(&ctx->index_lock);
-    al_write_lock_release(ctx->way.repo);
-    al_close(ctx->lock_fd);
-}
-
 /* --- The journal --- */
 
 /* `changed` tells that the repository may have been changed. */
@@ -442,7 +432,12 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
         r = lock(&ctx, err);
     if (r == 0)
         r = options->dry_run ? preview(&ctx, err) : apply(&ctx, err);
-    unlock(&ctx);
+    /* An adopted index.lock stays as long as the repository is half changed. */
+    if (*ctx.leftover && !ctx.is_consistent)
+        al_lockfile_leave(&ctx.index_lock);
+    al_lockfile_release(&ctx.index_lock);
+    al_write_lock_release(ctx.way.repo);
+    al_close(ctx.lock_fd);
     rollback->changes = ctx.way.changes;
     ctx.way.changes = (struct al_differences){ .items = NULL };
     al_way_clear(&ctx.way);

@@ -631,10 +631,9 @@ size_t al_plan_further(struct al_way *way)
 {
     size_t at = way->plan.oldest;
 
-    /* To undo a rollback goes forward. */
-    return step_back(way, &at, NULL, NULL) == 1 && !way->executions.items[at].input
-               ? way->plan.count + 2
-               : 0;
+    const bool is = step_back(way, &at, NULL, NULL) == 1 && !way->executions.items[at].input;
+
+    return is ? way->plan.count + 2 : 0; /* to undo a rollback goes forward */
 }
 
 /* --- To look at --- */

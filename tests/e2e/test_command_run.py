@@ -49,6 +49,27 @@ class CommandRun(harness.Case):
         self.assertFalse((self.root / "x").exists())
         self.airlock("snapshot", "x", code=2)
 
+    def test_as_young_as_the_index(self):
+        """files that are no older than the index of the checkpoints are read again once, not in each checkpoint"""
+        for count, is_new in (64, False), (65, True), (66, True):
+            shutil.rmtree(self.root)
+            self.root.mkdir()
+            self.init()
+            for number in range(count - len(self.out("ls-files").split())):
+                self.write(f"{number}.txt", f"{number}\n")
+            self.git("add", ".")
+            self.git("commit", "-m", "all")
+            self.airlock("snapshot")
+            index, = sorted((self.home / ".local/state/airlock").glob("*/checkpoints.git/files.index"),
+                            key=lambda path: path.stat().st_ctime_ns)[-1:]
+            os.utime(index, (1, 1))
+            self.airlock("snapshot")
+            self.assertEqual(index.stat().st_mtime > 1, is_new, count)
+            self.write("a.txt", "changed\n")
+            self.airlock("run", "--", "rm", "a.txt", "0.txt")
+            self.airlock("rollback", "--yes")
+            self.assertEqual((self.text(), self.text("0.txt")), ("changed\n", "0\n"))
+
     def test_rolls_back(self):
         """whatever a command did to the working tree comes back, files of every kind"""
         self.write("u.txt", "untracked\n")

@@ -35,8 +35,7 @@ static void begin(struct al_git_command *command, const struct al_snapshot_dir *
     command->index = dir->index;
 }
 
-/* Look at the times of all files: those with the same content need not be read next time. */
-static int refresh(const struct al_snapshot_dir *dir, struct al_error *err)
+int al_snapshot_refresh(const struct al_snapshot_dir *dir, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -71,7 +70,7 @@ static int copy_and_refresh(const struct al_snapshot_dir *dir, const char *commi
     al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", "--revs",
                  "--missing=allow-any", "--window=0", "objects/pack/pack", NULL);
     (void)al_beside_begin(&at, &command, &copy, NULL);
-    r = refresh(dir, err);
+    r = al_snapshot_refresh(dir, err);
     if (r < 0 || !copy.child)
         return r;
     part = *dir->at.budget;

@@ -42,6 +42,9 @@ int al_snapshot_begin(const struct al_snapshot_dir *dir, const char *commit, str
  * final '/' for a nested repository.  A negative status stops the listing. */
 typedef int (*al_snapshot_fn)(void *payload, const char *path, struct al_error *err);
 
+/** Look at the times of all files: those with the same content need not be read next time. */
+int al_snapshot_refresh(const struct al_snapshot_dir *dir, struct al_error *err);
+
 /** List the paths whose stat data differs from what the index has, and those that it lacks. */
 int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, void *payload,
                      struct al_error *err);
