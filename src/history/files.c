@@ -304,7 +304,7 @@ static int list(struct recorder *recorder, struct al_error *err)
         r = list_again(recorder, err);
     if (r == 0 && !recorder->files->whole)
         (void)al_index_read(fd, al_oid_bytes(recorder->store->sha256), take_recent, recorder);
-    /* After a clone it would be all of them, in each checkpoint from now on. */
+    /* All files are so young after a clone, and each checkpoint would read them. */
     if (r == 0 && recorder->racy > FEW_FILES && al_clock_ns() / 1000000000 > recorder->index_s)
         (void)al_snapshot_refresh(&recorder->dir, NULL); /* else it is only slower */
     if (r == 0 && include && include->count && !recorder->dir.ignores_nothing &&

@@ -580,7 +580,7 @@ static char *hash_id(const json_t *id)
     return al_sha256(text.buf, text.len);
 }
 
-/* What the event of this name means. */
+/* The meaning of an event's name. */
 static enum al_event kind_of(const struct al_client *client, const char *name)
 {
     const struct al_client_event *at = client->hooks->events;

@@ -8,7 +8,7 @@
 /** Larger line numbers are rejected. */
 #define LINES_MAX INT32_MAX
 
-/** Of a longer line, this much is read, if it may be cut. */
+/** The bytes of a longer line that are read, if it may be cut. */
 #define LINE_MAX_BYTES (4u << 20)
 
 bool al_hunks_begins(const char *line, size_t len, const char *words)

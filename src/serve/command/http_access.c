@@ -255,7 +255,7 @@ static bool uses_grant(const struct reading *reading, const char *name)
     return false;
 }
 
-/* What is no error, and yet is hardly meant. */
+/* Arguments that are no error, and yet are hardly meant. */
 static void warn(const struct al_http_access *access, const struct reading *reading)
 {
     const struct al_grants *grants = &reading->config.grants;

@@ -7,7 +7,7 @@
 #include "git/plumbing/filters.h"
 #include "tools/commands/commands.h"
 
-/* What a line puts into the repository of the working tree. */
+/* The files that a line stages. */
 struct staging {
     struct al_strv of; /* options of git ls-files(1); none: nothing is */
     bool names;        /* only below its operands, from `first` on */

@@ -11,7 +11,8 @@ static int unsupported(const char *what, const char *why, struct al_error *err)
     return al_error_set(err, AL_ERR_BAD_ARGS, "%s is not allowed: %s", what, why);
 }
 
-/* What is refused outside of quotes.  A longer operator stands before those that it begins with. */
+/* The operators that are refused outside of quotes.  A longer one stands before those that it
+ * begins with. */
 static const struct syntax {
     const char *text, *name, *why;
     const char *next;  /* only before one of these; NULL: before any */
