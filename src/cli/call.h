@@ -18,7 +18,7 @@ struct al_auto_pulling;
  * Set up a session for one call.  al_setup_clear() follows in every case.
  *
  * @param command        Name of the command, for error messages ("call").
- * @param argc, argv     The tool's name and its arguments as al_arguments_read() takes them.
+ * @param argc, argv     The tool's name and its arguments, as in the command line.
  * @param ret_tool       Borrowed from the setup.
  * @param ret_arguments  The caller owns the reference.
  * @return 0; AL_ERR_BAD_ARGS for wrong words, configuration or roots; other errors of

@@ -699,9 +699,7 @@ static int switch_resolve(struct al_call *call, const void *p, struct al_error *
     return args->from ? al_resolve_commit(call, args->from, err) : 0;
 }
 
-/* Who names what is not there may want to make it, or to bring it; of several remotes git takes
- * none.
- */
+/* A name that is not there may be one to make, or to bring; of several remotes git takes none. */
 static int refuse_switch(struct al_call *call, const struct checkout_args *args,
                          struct al_error *err, int r)
 {

@@ -97,8 +97,8 @@ static void add_file(struct files *files, enum list list, const char *path, cons
     al_strv_add(&files->words[list], words);
 }
 
-/* What git's letters say: one of a change, two (XY) of both sides of a conflict.  `other`: of those
- * that are not known. */
+/* The words for git's letters: one of a change, two (XY) of both sides of a conflict.  `other`: of
+ * those that are not known. */
 static const char *words_of(char x, char y, const char *other)
 {
     static const struct {

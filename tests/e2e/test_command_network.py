@@ -252,6 +252,9 @@ class Push(Network):
         self.asks("p origin topic")
         err = self.airlock("push", "-u", "origin", "new")[1]
         self.assertTrue(err.startswith("airlock: git push -u origin new: this needs the user's approval"), err)
+        self.assertRegex(err, r"approval \([a-z][^()]+\), and nobody could be asked")
+        err = self.airlock("commit", "--amend", "-m", "x")[1]
+        self.assertIn("approval (commits that a remote-tracking branch has), and nobody", err)
         self.assertNotIn("in a terminal: git", err)
         self.assertNotIn("  ", err)
         self.assertEqual(self.airlock("push", "origin", "gone")[2], 128)

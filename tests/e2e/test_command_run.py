@@ -49,6 +49,19 @@ class CommandRun(harness.Case):
         self.assertFalse((self.root / "x").exists())
         self.airlock("snapshot", "x", code=2)
 
+    def test_long_line_of_the_log(self):
+        """a long command is cut, and never how it ended; 200 bytes are not long"""
+        for length, is_cut in (199, False), (200, False), (201, True), (400, True):
+            ends = ": exit status 0 after 0.0 s, 1 file changed"
+            self.write("a.txt", f"{length}\n")
+            words = ["sh", "-c", ": " + "x" * (length - len("Run sh -c ': '" + ends)) + ";echo >>a.txt"]
+            words[2] = words[2][:2] + words[2][2 + len(";echo >>a.txt"):]
+            self.airlock("run", "--", *words)
+            line, = self.airlock("log", "1")[0].splitlines()
+            summary = line[line.index("Run sh"):]
+            self.assertRegex(summary, r": exit status 0 after \d\.\d s, 1 file changed$")
+            self.assertEqual((len(summary), "..." in summary), (min(length, 200) + 3 * is_cut, is_cut), summary)
+
     def test_as_young_as_the_index(self):
         """files that are no older than the index of the checkpoints are read again once, not in each checkpoint"""
         for count, is_new in (64, False), (65, True), (66, True):

@@ -728,8 +728,8 @@ static void add_hunk(struct patch *patch, const struct al_hunk_item *item)
 
     find_before(patch->list, item, AL_HUNKS_CONTEXT, true, &shown);
     find_after(patch->list, item, AL_HUNKS_CONTEXT, &shown);
-    /* Where the file has it after the hunks before it, on both sides: git looks for line 1 of the
-     * old one nowhere but at the beginning. */
+    /* The hunk is there in the file after the hunks before it, on both sides: git looks for line 1
+     * of the old one nowhere but at the beginning. */
     shown.old_start = shown.new_start =
         patch->reverse ? shown.new_start - patch->moved : shown.old_start + patch->moved;
     al_str_adds(patch->out, "@@ ");

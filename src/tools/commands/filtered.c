@@ -7,93 +7,80 @@
 #include "git/plumbing/filters.h"
 #include "tools/commands/commands.h"
 
-/* The files that a line stages. */
-struct staging {
-    struct al_strv of; /* options of git ls-files(1); none: nothing is */
-    bool names;        /* only below its operands, from `first` on */
-    size_t first;
+#define NAMED "--modified", "--others"
+#define NEW   NAMED, "--exclude-standard"
+
+/* The files that a line stages: the first row that applies counts. */
+static const struct staging {
+    struct al_shell_words_form form;
+    const char *of[4]; /* options of git ls-files(1); none: nothing is */
+    bool all;          /* whatever its words are */
+} rows[] = {
+    { { "add", " -n --dry-run -N --intent-to-add --refresh " }, { NULL } },
+    { { "add", " --renormalize " }, { "--cached" } },
+    { { "add", " -u --update " }, { "--modified" } },
+    { { "add", " -f --force " }, { NAMED } },
+    { { "add" }, { NEW } },
+    { { "update-index", " --stdin -g --again " }, { NAMED }, true },
+    { { "update-index", " --assume-unchanged --no-assume-unchanged --skip-worktree "
+                        "--no-skip-worktree --fsmonitor-valid --no-fsmonitor-valid "
+                        "--force-remove " },
+      { NULL } },
+    { { "update-index", .is_bare = true }, { NULL } },
+    { { "update-index" }, { NAMED } },
+    { { "commit", " -a --all --pathspec-from-file " }, { "--modified" }, true },
+    { { "commit", .is_bare = true }, { NULL } },
+    { { "commit" }, { "--modified" } },
+    { { "stash", .verbs = " apply branch clear drop export import list pop show store " },
+      { NULL } },
+    { { "stash", " -a --all " }, { NAMED } },
+    { { "stash", " -u --include-untracked " }, { NEW } },
+    { { "stash", .verbs = " save create " }, { "--modified" }, true },
+    { { "stash" }, { "--modified" } },
 };
 
-static void add_others(const struct al_shell_words *words, const char *all, struct al_strv *of)
-{
-    al_strv_add(of, "--others");
-    if (!al_shell_words_have(words, all, false))
-        al_strv_add(of, "--exclude-standard");
-}
-
-static void find_staging(const struct al_shell_words *words, struct staging *ret)
-{
-    static const char *const elsewhere =
-        " apply branch clear drop export import list pop show store ";
-    const char *verb = words->others.count ? words->others.items[0] : "";
-    const bool adds = al_shell_words_are(words, "add", NULL),
-               sets = al_shell_words_are(words, "update-index", NULL);
-
-    ret->names = words->operands.count;
-    if (adds && !al_shell_words_are(words, "add", " -n --dry-run -N --intent-to-add --refresh ")) {
-        al_strv_add(&ret->of, al_shell_words_are(words, "add", " --renormalize ") ? "--cached"
-                                                                                  : "--modified");
-        if (!al_shell_words_are(words, "add", " -u --update --renormalize "))
-            add_others(words, " -f --force ", &ret->of);
-    } else if (sets &&
-               (al_shell_words_are(words, "update-index", " --stdin -g --again ") ||
-                (words->operands.count &&
-                 !al_shell_words_are(words, "update-index",
-                                     " --assume-unchanged --no-assume-unchanged --skip-worktree "
-                                     "--no-skip-worktree --fsmonitor-valid --no-fsmonitor-valid "
-                                     "--force-remove ")))) {
-        ret->names &= !al_shell_words_are(words, "update-index", " --stdin -g --again ");
-        al_strv_adds(&ret->of, "--modified", "--others", NULL);
-    } else if (al_shell_words_are(words, "commit", " -a --all --pathspec-from-file ") ||
-               (al_shell_words_are(words, "commit", NULL) && words->operands.count)) {
-        ret->names &= !al_shell_words_are(words, "commit", " -a --all --pathspec-from-file ");
-        al_strv_add(&ret->of, "--modified");
-    } else if (al_shell_words_are(words, "stash", NULL) && !al_shell_words_list(elsewhere, verb)) {
-        ret->first = !strcmp(verb, "push");
-        ret->names =
-            words->operands.count > ret->first && !al_shell_words_list(" save create ", verb);
-        al_strv_add(&ret->of, "--modified");
-        if (al_shell_words_are(words, "stash", " -u --include-untracked -a --all "))
-            add_others(words, " -a --all ", &ret->of);
-    }
-    ret->names &= !al_shell_words_have(words, " --pathspec-from-file ", false);
-}
-
 static int list_staged(const struct al_repo *repo, const struct al_shell_words *words,
-                       const struct staging *staging, struct al_strv *ret_paths,
+                       const struct staging *row, bool all, struct al_strv *ret_paths,
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    static const struct al_shell_words_form pushes = { "stash", .verbs = " push save create " };
+    const size_t first = al_shell_words_match(words, &pushes);
 
     al_strv_add(&command.argv, "git");
     al_strv_add_all(&command.argv, &words->globals);
     al_strv_adds(&command.argv, "ls-files", "-z", "--full-name", NULL);
-    al_strv_add_all(&command.argv, &staging->of);
+    for (size_t i = 0; i < AL_COUNT(row->of) && row->of[i]; i++)
+        al_strv_add(&command.argv, row->of[i]);
     al_strv_add(&command.argv, "--");
-    for (size_t i = staging->first; staging->names && i < words->operands.count; i++)
-        al_strv_add(&command.argv, words->operands.items[i]);
-    if (!staging->names)
+    if (all || row->all || words->operands.count <= first ||
+        al_shell_words_have(words, " --pathspec-from-file ", false))
         al_strv_add(&command.argv, ":/");
+    else
+        for (size_t i = first; i < words->operands.count; i++)
+            al_strv_add(&command.argv, words->operands.items[i]);
     return al_git_list_paths(repo, &command, ret_paths, err);
 }
 
 int al_shell_check_filters(const struct al_repo *repo, const struct al_shell_words *words,
                            struct al_error *err)
 {
-    struct staging staging = { .of = AL_STRV_INIT };
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT, files = AL_STRV_INIT;
     al_auto(al_closep) int top_fd = -1;
+    const struct staging *row = rows;
     struct stat st;
-    int r = 0;
+    int r;
 
-    if (repo->vetting->filters.count && !al_location_is_bare(&repo->at))
-        find_staging(words, &staging);
-    if (staging.of.count && list_staged(repo, words, &staging, &paths, NULL) < 0) {
-        staging.names = false; /* perhaps git does not take a path */
-        r = list_staged(repo, words, &staging, &paths, err);
-    }
-    al_strv_clear(&staging.of);
-    if (r == 0 && paths.count)
+    if (!repo->vetting->filters.count || al_location_is_bare(&repo->at))
+        return 0;
+    while (row < rows + AL_COUNT(rows) && !al_shell_words_match(words, &row->form))
+        row++;
+    if (row == rows + AL_COUNT(rows) || !row->of[0])
+        return 0;
+    r = list_staged(repo, words, row, false, &paths, NULL);
+    if (r < 0) /* perhaps git does not take a path */
+        r = list_staged(repo, words, row, true, &paths, err);
+    if (r == 0)
         r = al_location_open_top(&repo->at, &top_fd, err);
     for (size_t i = 0; r == 0 && i < paths.count; i++)
         if (fstatat(top_fd, paths.items[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))

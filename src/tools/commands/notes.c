@@ -121,15 +121,19 @@ static bool add_hooks(struct al_call *call, const char *before, bool failed, str
 static bool writes_files(const struct al_call *call, unsigned effects, const char *before,
                          int exit_code)
 {
-    const struct al_shell_words *words = al_call_tool_data(call);
     static const struct al_shell_words_form form = {
         .command = " am apply checkout-index read-tree reset restore stash "
     };
-    al_auto(al_freep) char *now = al_ref_head(&al_call_repo(call)->at);
+    const struct al_shell_words *words = al_call_tool_data(call);
+    al_auto(al_freep) char *now = NULL;
 
-    return !exit_code && (effects & AL_WRITES_WORKTREE) &&
-           (strcmp(before, now) != 0 || al_shell_words_match(words, &form) ||
-            (!strcmp(words->command->name, "checkout") && words->operands.count > 1));
+    if (exit_code || !(effects & AL_WRITES_WORKTREE) || !al_call_repo(call)->vetting->filters.count)
+        return false;
+    if (al_shell_words_match(words, &form) ||
+        (!strcmp(words->command->name, "checkout") && words->operands.count > 1))
+        return true;
+    now = al_ref_head(&al_call_repo(call)->at);
+    return strcmp(before, now) != 0;
 }
 
 static void note_skipped(struct al_call *call, const char *before, struct al_result *result)
