@@ -253,10 +253,11 @@ class Push(Network):
         err = self.airlock("push", "-u", "origin", "new")[1]
         self.assertTrue(err.startswith("airlock: git push -u origin new: this needs the user's approval"), err)
         self.assertRegex(err, r"approval \([a-z][^()]+\), and nobody could be asked")
-        err = self.airlock("commit", "--amend", "-m", "x")[1]
-        self.assertIn("approval (commits that a remote-tracking branch has), and nobody", err)
         self.assertNotIn("in a terminal: git", err)
         self.assertNotIn("  ", err)
+        self.git("update-ref", "refs/remotes/origin/topic", "HEAD")
+        amended = self.airlock("commit", "--amend", "-m", "x")[1]
+        self.assertIn("approval (commits that a remote-tracking branch has), and nobody could be asked", amended)
         self.assertEqual(self.airlock("push", "origin", "gone")[2], 128)
 
     def test_rejected(self):
