@@ -90,53 +90,32 @@ static void add_base(struct al_strv *env, const struct al_git_command *command)
         al_strv_add(env, "GIT_ALLOW_PROTOCOL=none");
 }
 
-/* The overrides but for those of harmless keys, which are there since airlock reads the output, or
- * gives a command the meaning that it documents.  Returns their number. */
-static size_t add_needed(struct al_strv *env, const struct al_strv *overrides)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i + 1 < overrides->count; i += 2) {
-        const char *key = strchr(overrides->items[i], '=') + 1;
-        const char *value = strchr(overrides->items[i + 1], '=') + 1;
-
-        if (al_config_key_is_harmless(key))
-            continue;
-        al_strv_addf(env, "GIT_CONFIG_KEY_%zu=%s", count, key);
-        al_strv_addf(env, "GIT_CONFIG_VALUE_%zu=%s", count++, value);
-    }
-    return count;
-}
-
 /* The overrides of the repository come first and those of the command last: the last value of a key
- * wins. */
-static void add_overrides(struct al_strv *env, const struct al_git_config *with,
+ * wins.  A shell's command goes without those of harmless keys, which are there since airlock reads
+ * the output, or gives a command the meaning that it documents. */
+static void add_overrides(struct al_strv *env, const struct al_strv *of_repository,
                           const struct al_git_command *command)
 {
-    al_auto(al_strv_clear) struct al_strv more = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str total = AL_STR_INIT;
-    size_t count = with->noverrides;
+    al_auto(al_strv_clear) struct al_strv pairs = AL_STRV_INIT;
 
+    for (size_t i = 0; i < of_repository->count; i += 2)
+        if (!command->shell || !al_config_key_is_harmless(of_repository->items[i]))
+            al_strv_adds(&pairs, of_repository->items[i], of_repository->items[i + 1], NULL);
     if (al_git_class_writes(command->class))
-        al_overrides_add_writing(&more);
+        al_overrides_add_writing(&pairs);
     if (!command->quotes_names)
-        al_strv_adds(&more, "core.quotepath", "false", NULL);
+        al_strv_adds(&pairs, "core.quotepath", "false", NULL);
     if (command->link)
-        al_strv_add_all(&more, command->link->config);
+        al_strv_add_all(&pairs, command->link->config);
     if (command->shell)
-        al_strv_add_all(&more, command->shell->config);
+        al_strv_add_all(&pairs, command->shell->config);
     if (command->lists_untracked)
-        al_strv_adds(&more, "core.untrackedcache", "false", NULL);
-    if (command->shell)
-        count = add_needed(env, &with->overrides);
-    else
-        al_strv_add_all(env, &with->overrides);
-    for (size_t i = 0; i < more.count; i += 2, count++) {
-        al_strv_addf(env, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
-        al_strv_addf(env, "GIT_CONFIG_VALUE_%zu=%s", count, more.items[i + 1]);
+        al_strv_adds(&pairs, "core.untrackedcache", "false", NULL);
+    for (size_t i = 0; i < pairs.count; i += 2) {
+        al_strv_addf(env, "GIT_CONFIG_KEY_%zu=%s", i / 2, pairs.items[i]);
+        al_strv_addf(env, "GIT_CONFIG_VALUE_%zu=%s", i / 2, pairs.items[i + 1]);
     }
-    al_str_addf(&total, "%zu", count);
-    al_env_add(env, "GIT_CONFIG_COUNT", total.buf);
+    al_strv_addf(env, "GIT_CONFIG_COUNT=%zu", pairs.count / 2);
 }
 
 /* GIT_DIR and its relatives. */
@@ -192,7 +171,7 @@ static void add_configuration(struct al_strv *env, const struct al_location *at,
     al_env_add(env, "HOME", git->private_dir);
     al_strv_add(env, "GIT_CONFIG_NOSYSTEM=1");
     al_env_add(env, "GIT_CONFIG_GLOBAL", command->shell ? with->for_shell : with->global);
-    add_overrides(env, with, command);
+    add_overrides(env, &with->overrides, command);
 }
 
 void al_git_command_env(struct al_strv *env, const struct al_location *at,

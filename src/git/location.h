@@ -46,8 +46,7 @@ struct al_git_config {
     char
         *global; /**< path of the file for GIT_CONFIG_GLOBAL; does not exist if it would be empty */
     char *for_shell; /**< the same with every harmless key of the user's, for a git of a shell */
-    struct al_strv overrides; /**< GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n entries */
-    size_t noverrides;        /**< the number of keys in `overrides` */
+    struct al_strv overrides; /**< "key", "value" pairs */
     bool has_reftable;        /**< references are in no files: git is asked for each of them */
 };
 

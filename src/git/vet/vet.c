@@ -192,7 +192,6 @@ struct config_scan {
     struct al_vetting *vetting;
     size_t drivers;
     bool leads_outside;                    /* the repository includes a file outside the roots */
-    struct al_strv pairs;                  /* overrides of driver keys */
     struct al_str user_config;             /* text of the stand-in for ~/.gitconfig */
     struct al_str for_shell;               /* it, and every harmless key */
     char *excludes, *attributes, *ca_file; /* paths of the user's files */
@@ -434,7 +433,7 @@ static void scan_entry(struct config_scan *scan, const struct entry *entry)
     if (!entry->of_repository)
         scan_user_entry(scan, entry);
     else
-        scan->drivers += al_overrides_add_for(&scan->pairs, entry->key);
+        scan->drivers += al_overrides_add_for(&scan->vetting->config.overrides, entry->key);
 }
 
 /* "<scope> NUL file:<origin> NUL <key> LF <value> NUL" */
@@ -527,25 +526,6 @@ static int write_config(struct config_scan *scan, const char *name, const struct
     return *ret_path ? 0 : al_error_errno(err, errno, "cannot write a private configuration file");
 }
 
-static void add_overrides(struct config_scan *scan, const char *excludes, const char *attributes)
-{
-    al_auto(al_strv_clear) struct al_strv pairs = AL_STRV_INIT;
-    struct al_vetting *vetting = scan->vetting;
-    size_t count;
-
-    al_overrides_add_always(&pairs, excludes ? excludes : NO_FILE,
-                            attributes ? attributes : NO_FILE);
-    count = (pairs.count + scan->pairs.count) / 2;
-    vetting->config.noverrides = count;
-    for (size_t i = 0; i < count; i++) {
-        char **pair =
-            2 * i < pairs.count ? &pairs.items[2 * i] : &scan->pairs.items[2 * i - pairs.count];
-
-        al_strv_addf(&vetting->config.overrides, "GIT_CONFIG_KEY_%zu=%s", i, pair[0]);
-        al_strv_addf(&vetting->config.overrides, "GIT_CONFIG_VALUE_%zu=%s", i, pair[1]);
-    }
-}
-
 static int build_env(struct config_scan *scan, struct al_error *err)
 {
     struct al_vetting *vetting = scan->vetting;
@@ -562,7 +542,8 @@ static int build_env(struct config_scan *scan, struct al_error *err)
                          err);
     if (r < 0)
         return r;
-    add_overrides(scan, excludes, attributes);
+    al_overrides_add_always(&vetting->config.overrides, excludes ? excludes : NO_FILE,
+                            attributes ? attributes : NO_FILE);
     vetting->attributes_path = al_take(&attributes);
     vetting->excludes_path = al_take(&excludes);
     if (scan->ca_file) {
@@ -592,7 +573,6 @@ static int vetting_read_config(const struct al_location *at, struct al_vetting *
     r = list_config(&scan, err);
     if (r == 0)
         r = build_env(&scan, err);
-    al_strv_clear(&scan.pairs);
     al_str_clear(&scan.user_config);
     al_str_clear(&scan.for_shell);
     free(scan.excludes);

@@ -37,13 +37,13 @@ static struct al_vetting *scan_many(struct world *w, const char *key, const char
                                            .key = key_i,
                                            .value = value_i });
     }
-    al_strv_clear(&scan.pairs);
     al_str_clear(&scan.user_config);
     return vetting;
 }
 
 static void freep(struct al_vetting **vetting)
 {
+    al_strv_clear(&(*vetting)->config.overrides);
     al_strv_clear(&(*vetting)->sources);
     al_strv_clear(&(*vetting)->filters);
     al_strv_clear(&(*vetting)->own_filters);
