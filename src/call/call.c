@@ -376,7 +376,7 @@ static int authorize(struct al_call *call, struct al_error *err)
     if (r == 0 && call->tool->is_everyday)
         r = al_call_take_parent_paths(call, err);
     if (r == 0)
-        r = al_call_plan(call, err);
+        r = al_call_resolve_now(call, err);
     if (r == 0 && call->tool->authorize)
         r = call->tool->authorize(call, call->args, err);
     if (r == 0)
@@ -547,16 +547,16 @@ static void release(struct al_call *call)
     free(call->caller);
     free(call->summary);
     free(call->always_values);
-    free(call->draft);
+    free(call->plan.draft);
     free(call->changes);
     free(call->half_done);
     free(call->rescued);
     free(call->unsaved);
     al_call_set_tool_data(call, NULL, NULL);
-    free(call->expected);
+    free(call->plan.expected);
     al_strv_clear(&call->affected_files);
     al_strv_clear(&call->touched);
-    al_strv_clear(&call->along);
+    al_strv_clear(&call->plan.along);
     al_strv_clear(&call->writes);
     al_strv_clear(&call->moves);
     al_strv_clear(&call->linked);
@@ -660,15 +660,9 @@ const char *al_call_repository_path(const struct al_call *call)
     return call->repo->shown ? call->repo->shown : call->repo->at.top;
 }
 
-const char *al_call_draft(const struct al_call *call)
+struct al_plan *al_call_plan(struct al_call *call)
 {
-    return call->draft;
-}
-
-void al_call_set_draft(struct al_call *call, char *draft)
-{
-    free(call->draft);
-    call->draft = draft;
+    return &call->plan;
 }
 
 void al_call_set_tool_data(struct al_call *call, void *data, void (*free_data)(void *))
@@ -682,17 +676,6 @@ void al_call_set_tool_data(struct al_call *call, void *data, void (*free_data)(v
 void *al_call_tool_data(const struct al_call *call)
 {
     return call->tool_data;
-}
-
-const char *al_call_expected(const struct al_call *call)
-{
-    return call->expected;
-}
-
-void al_call_set_expected(struct al_call *call, char *expected)
-{
-    free(call->expected);
-    call->expected = expected;
 }
 
 struct al_repo *al_call_repo(const struct al_call *call)
@@ -727,7 +710,7 @@ int al_call_affected_files(struct al_call *call, const struct al_strv **ret_file
     return r;
 }
 
-int al_call_plan(struct al_call *call, struct al_error *err)
+int al_call_resolve_now(struct al_call *call, struct al_error *err)
 {
     int r = 0;
 
@@ -803,30 +786,4 @@ void al_call_shape_text(const struct al_call *call, struct al_git_output *output
     al_str_add(text, lines.buf, lines.len);
     result->truncated = al_text_truncate(text, al_call_max_bytes(call));
     result->exit_code = output->stopped ? 0 : output->exit_code;
-}
-
-void al_call_frame(struct al_call *call, size_t len)
-{
-    call->framed_len = len;
-}
-
-void al_call_loses_staged(struct al_call *call)
-{
-    call->loses_staged = true;
-}
-
-void al_call_moves_along(struct al_call *call, const char *ref)
-{
-    al_strv_add(&call->along, ref);
-}
-
-void al_call_is_about_worktree(struct al_call *call, const char *name, bool only_locks)
-{
-    call->worktree = name;
-    call->only_locks = only_locks;
-}
-
-void al_call_skip_approval(struct al_call *call)
-{
-    call->skips_approval = true;
 }

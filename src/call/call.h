@@ -160,8 +160,7 @@ struct al_call_input {
     const char *arguments_error; /**< why the arguments could not be parsed (a NUL, a duplicate
                                     name); NULL: they could */
     struct al_cancel *cancel;
-    const struct al_approver *approvers;
-    size_t napprovers;
+    const struct al_approver *approver; /**< its own door; NULL: it has none */
     const char *client;                 /**< the name of the client, safe text; NULL: it has none */
     const char *call_id, *client_tool;  /**< the client's id of the call, and its own name of the
                                            tool in records; NULL: it has none */
@@ -282,16 +281,28 @@ const char *al_remedy(const struct al_session *session, enum al_words words,
  */
 const char *al_call_agent(const struct al_call *call);
 
-/** The text that the tool drafted in its preview, for `execute` to use; NULL: none.  Borrowed. */
-const char *al_call_draft(const struct al_call *call);
+/** What a tool tells the stages after its own.  All of it is empty at first, and what a preview
+ * sets is so again when the user is asked again. */
+struct al_plan {
+    /* For `preview` to set. */
+    char *draft;         /**< the text that it drafted, for `execute` to use; NULL: none */
+    char *expected;      /**< the outcome that it announced, for `execute` to compare; NULL: none */
+    bool skips_approval; /**< the call would change nothing, or is bound to fail: no user is asked,
+                            which is recorded, and `execute` reports it */
+    size_t framed_len; /**< a terminal shows so many bytes at the beginning of its text in a frame,
+                          with the keys, below the rest */
 
-/** Keep a draft, which is taken over, and free an earlier one. */
-void al_call_set_draft(struct al_call *call, char *draft);
+    /* For `authorize` to set. */
+    bool loses_staged;    /**< the operation may lose what is staged, so its checkpoint keeps it,
+                             whatever the tool's `keeps_staged` says */
+    struct al_strv along; /**< the full names of the branches that the call moves along */
+    const char *worktree; /**< that the call is about: a name below airlock's directory, which its
+                             checkpoints then have.  Borrowed; NULL: none */
+    bool only_locks;      /**< they have only whether it is locked */
+};
 
-/** The outcome that the tool's preview announced, for `execute` to compare; NULL when no preview
- * was made or the tool does not say.  Borrowed. */
-const char *al_call_expected(const struct al_call *call);
-void al_call_set_expected(struct al_call *call, char *expected);
+/** The plan of the call. */
+struct al_plan *al_call_plan(struct al_call *call);
 
 /** Names of resolved values that are used outside the tool: an object id, the full name of the
  * branch that rules by branch look at, and where a transfer leads; the last one is there where one
@@ -321,25 +332,6 @@ void al_call_set_tool_data(struct al_call *call, void *data, void (*free_data)(v
 
 /** The data kept by al_call_set_tool_data(); NULL: none.  Borrowed. */
 void *al_call_tool_data(const struct al_call *call);
-
-/** For a preview: the call would change nothing, or is bound to fail.  No user is asked, which is
- * recorded; `execute` reports it. */
-void al_call_skip_approval(struct al_call *call);
-
-/** For `authorize`: the operation may lose what is staged, so its checkpoint keeps it, whatever the
- * tool's `keeps_staged` says. */
-void al_call_loses_staged(struct al_call *call);
-
-/** For `authorize`: the call moves this branch along, by its full name. */
-void al_call_moves_along(struct al_call *call, const char *ref);
-
-/** For `authorize`: the call is about this linked worktree, a name below airlock's directory, which
- * its checkpoints then have, or only whether it is locked. */
-void al_call_is_about_worktree(struct al_call *call, const char *name, bool only_locks);
-
-/** For a preview: a terminal shows the first `len` bytes of its text in a frame, with the keys,
- * below the rest. */
-void al_call_frame(struct al_call *call, size_t len);
 
 /** Read what telling the changes of the call begins with, while there is nothing to do: after the
  * checkpoint before it. */

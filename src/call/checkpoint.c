@@ -46,8 +46,8 @@ static unsigned parts_without(unsigned effects)
 static struct al_checkpoint_reason reason_of(const struct al_call *call, const char *before)
 {
     const struct al_operation *operation = call->operation;
-    const bool keeps_staged =
-        !call->loses_staged && call->tool->keeps_staged && !(operation->effects & AL_DISCARDS_WORK);
+    const bool keeps_staged = !call->plan.loses_staged && call->tool->keeps_staged &&
+                              !(operation->effects & AL_DISCARDS_WORK);
 
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
                                           .rewrites = operation->effects & AL_REWRITES_HISTORY,
@@ -115,7 +115,7 @@ static void find_moves(struct al_call *call)
     if (moves & (AL_MOVES_NAMED | AL_MOVES_NEW))
         add_named(call, AL_PARAM_BRANCH, "refs/heads/", !(moves & AL_MOVES_NAMED), &call->moves);
     if (writes_refs)
-        al_strv_add_all(&call->moves, &call->along);
+        al_strv_add_all(&call->moves, &call->plan.along);
     if (moves & AL_MOVES_STASH)
         al_strv_add(&call->moves, "refs/stash");
     for (size_t i = 0; i < call->moves.count; i++)
@@ -262,11 +262,11 @@ static int find_linked(struct al_call *call, struct al_error *err)
     al_strv_clear(&call->linked_before);
     if (call->moves_all)
         return al_linked_add(call->repo, NULL, &call->linked_before, err);
-    if (!call->worktree || al_worktree_place_find(call->repo, false, &place, NULL) < 0)
+    if (!call->plan.worktree || al_worktree_place_find(call->repo, false, &place, NULL) < 0)
         return 0;
-    al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s/%s", place.dir + 1, call->worktree);
-    if (!call->only_locks)
-        al_strv_addf(&call->linked, AL_LINKED_PREFIX "%s/%s", place.dir + 1, call->worktree);
+    al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s/%s", place.dir + 1, call->plan.worktree);
+    if (!call->plan.only_locks)
+        al_strv_addf(&call->linked, AL_LINKED_PREFIX "%s/%s", place.dir + 1, call->plan.worktree);
     return 0;
 }
 
@@ -305,8 +305,8 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     add_deleted_branches(call, &dropping);
     /* A commit of the branches that move along, or of the one that they move along with, may be in
      * nothing else. */
-    al_strv_add_all(&dropping, &call->along);
-    if (call->along.count)
+    al_strv_add_all(&dropping, &call->plan.along);
+    if (call->plan.along.count)
         al_ref_follow_head(&call->repo->at, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->is_everyday)

@@ -77,7 +77,7 @@ static int bind_answer(struct al_call *call, char ret_state[65], struct al_error
     al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
     al_auto(al_freep) char *digest = NULL;
     const struct al_strv *files;
-    int r = al_call_plan(call, err);
+    int r = al_call_resolve_now(call, err);
 
     if (r == 0)
         r = al_call_affected_files(call, &files, err);
@@ -171,7 +171,7 @@ static int preview_once(struct al_call *call, struct al_stable_read *reading, st
 static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     al_auto(al_stable_read_clear) struct al_stable_read reading = AL_STABLE_READ_INIT;
-    const bool skips_approval = call->skips_approval;
+    const bool skips_approval = call->plan.skips_approval;
     const size_t before = out->len;
     bool is_stable = false;
     int r = 0;
@@ -182,7 +182,7 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
         if (round > 0)
             al_stable_read_wait(&call->budget);
         al_str_truncate(out, before);
-        call->skips_approval = skips_approval;
+        call->plan.skips_approval = skips_approval;
         r = round < READINGS_MAX
                 ? preview_once(call, &reading, out, &is_stable, err)
                 : al_error_set(
@@ -212,16 +212,17 @@ static int add_full_preview(void *payload, struct al_str *out, struct al_error *
 {
     struct al_call *call = payload;
     const struct al_run_limits budget = call->budget;
-    const bool skips_approval = call->skips_approval;
-    char *expected = al_take(&call->expected);
-    int r = al_call_plan(call, err); /* an earlier look may have found something else */
+    const bool skips_approval = call->plan.skips_approval;
+    char *expected = al_take(&call->plan.expected);
+    int r = al_call_resolve_now(call, err); /* an earlier look may have found something else */
 
     call->budget.in_full = true;
     if (r == 0)
         r = preview(call, out, err);
     call->budget.in_full = false;
-    al_call_set_expected(call, expected);
-    call->skips_approval = skips_approval;
+    free(call->plan.expected);
+    call->plan.expected = expected;
+    call->plan.skips_approval = skips_approval;
     if (r == 0)
         r = check_current(call, err);
     call->budget = budget;
@@ -274,54 +275,35 @@ struct asking {
     const struct al_approval_request *request;
     struct al_review_queue *queue; /* NULL: the question has no entry */
     struct al_review_entry entry;
-    bool attached; /* a review was attached when the question was put */
+    const struct al_approver *own; /* the call's own door; NULL: none */
 };
 
-/* A review answers a call that would otherwise end with its question.  An answer that the call has
- * brought is looked at first. */
-static bool is_replaced(const struct asking *asking, const struct al_approver *approver)
+/* The call's own door.  A review answers a call that would otherwise end with its question; an
+ * answer that the call has brought is looked at first. */
+static const struct al_approver *own_door(const struct al_call *call, bool attached)
 {
-    return approver->ends_call && !approver->has_answer && asking->attached;
+    const struct al_approver *own = call->input->approver;
+
+    return own && own->ends_call && !own->has_answer && attached ? NULL : own;
 }
 
-/* Whether somebody could answer while the call waits. */
-static bool can_wait(const struct asking *asking)
+/* Ask at the call's own door.  AL_ERR_CANCELLED also when another door was first. */
+static int ask_own(const struct asking *asking, struct al_approval_answer *ret_answer,
+                   const char **ret_by, struct al_error *err)
 {
-    const struct al_call_input *input = asking->call->input;
-    bool waits = asking->attached;
+    const struct al_approver *own = asking->own;
+    struct al_cancel *cancel =
+        asking->queue ? asking->entry.withdrawn : asking->call->input->cancel;
+    int r;
 
-    for (size_t i = 0; i < input->napprovers; i++) {
-        if (input->approvers[i].ends_call && !is_replaced(asking, &input->approvers[i]))
-            return false;
-        waits |= !input->approvers[i].ends_call;
-    }
-    return waits;
-}
-
-/* Ask one approver after the other, until one has an answer.  AL_ERR_CANCELLED also when another
- * door was first. */
-static int ask_each(const struct asking *asking, struct al_approval_answer *ret_answer,
-                    const char **ret_by, struct al_error *err)
-{
-    const struct al_call_input *input = asking->call->input;
-    struct al_cancel *cancel = asking->queue ? asking->entry.withdrawn : input->cancel;
-
-    for (size_t i = 0; i < input->napprovers; i++) {
-        const struct al_approver *approver = &input->approvers[i];
-        int r;
-
-        if (is_replaced(asking, approver))
-            continue;
-        al_approval_answer_clear(ret_answer);
-        al_error_clear(err);
-        r = approver->ask(approver->payload, asking->request, cancel, ret_answer, err);
-        if (r == AL_ERR_CANCELLED)
-            return r;
-        *ret_by = approver->name;
-        if (r == 0 && ret_answer->decision != AL_ANSWER_NONE)
-            return 0;
+    if (!own)
+        return 0;
+    r = own->ask(own->payload, asking->request, cancel, ret_answer, err);
+    if (r == AL_ERR_CANCELLED)
+        return r;
+    *ret_by = own->name;
+    if (r < 0)
         ret_answer->decision = AL_ANSWER_NONE; /* a failure counts as no answer */
-    }
     al_error_clear(err);
     return 0;
 }
@@ -368,7 +350,7 @@ static void await_review(struct asking *asking)
 static int ask_in_queue(struct asking *asking, struct al_approval_answer *ret_answer,
                         const char **ret_by, struct al_error *err)
 {
-    int r = ask_each(asking, ret_answer, ret_by, err);
+    int r = ask_own(asking, ret_answer, ret_by, err);
     const bool is_asked =
         ret_answer->decision != AL_ANSWER_NONE && ret_answer->decision != AL_ANSWER_TOO_MANY;
     enum al_review_state state;
@@ -388,8 +370,8 @@ static int ask_in_queue(struct asking *asking, struct al_approval_answer *ret_an
     return 0;
 }
 
-/* Ask whoever can answer a question: the call's approvers one after the other, and meanwhile the
- * doors of the session's queue (review/queue.h).  The first answer counts, of which *ret_by says
+/* Ask whoever can answer a question: at the call's own door, and meanwhile at the doors of the
+ * session's queue (review/queue.h).  The first answer counts, of which *ret_by says
  * who gave it, for the journal.  AL_ERR_TIMEOUT when nobody did in time. */
 static int ask_doors(struct al_call *call, const struct al_approval_request *request,
                      const char *why, struct al_approval_answer *ret_answer, const char **ret_by,
@@ -397,17 +379,13 @@ static int ask_doors(struct al_call *call, const struct al_approval_request *req
 {
     struct al_review_queue *queue = call->session->review;
     struct al_approval_request asked = *request;
-    struct asking asking = {
-        .call = call,
-        .request = &asked,
-        .attached = queue && al_review_is_attached(queue),
-    };
-    bool is_full;
+    const bool attached = queue && al_review_is_attached(queue);
+    struct asking asking = { call, &asked, .own = own_door(call, attached) };
     int r;
 
     asked.agent = al_call_agent(call);
     asked.why = why;
-    if (queue && can_wait(&asking) &&
+    if (queue && (asking.own ? !asking.own->ends_call : attached) &&
         al_review_begin(queue, &asked, call->input->client, call->input->cancel, &asking.entry)) {
         const struct al_meanwhile meanwhile = { asking.entry.wanted_fd, give_text, &asking };
 
@@ -416,10 +394,9 @@ static int ask_doors(struct al_call *call, const struct al_approval_request *req
         return ask_in_queue(&asking, ret_answer, ret_by, err);
     }
     /* Without room in the queue only those are asked who need none. */
-    is_full = asking.attached;
-    asking.attached = false;
-    r = ask_each(&asking, ret_answer, ret_by, err);
-    if (r == 0 && is_full && ret_answer->decision == AL_ANSWER_NONE)
+    asking.own = call->input->approver;
+    r = ask_own(&asking, ret_answer, ret_by, err);
+    if (r == 0 && attached && ret_answer->decision == AL_ANSWER_NONE)
         ret_answer->decision = AL_ANSWER_TOO_MANY;
     return r;
 }
@@ -687,7 +664,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         r = preview(call, &shown, err);
     if (r < 0)
         return r;
-    if (call->skips_approval) /* valid while the state stays the same */
+    if (call->plan.skips_approval) /* valid while the state stays the same */
         return record_decision(call, "none", "none");
     if (al_call_was_asked(call)) /* explains why the same question comes again */
         al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
@@ -711,7 +688,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .summary = summary,
         .detail = detail.buf,
         .framed_at = framed_at,
-        .framed_len = call->framed_len,
+        .framed_len = call->plan.framed_len,
         .repository = al_call_repository_path(call),
         .risk = al_effects_risk(call->operation->effects),
         .state = bound ? bound : call->state,
@@ -807,12 +784,12 @@ static int obtain(struct al_call *call, struct al_error *err)
     int r;
 
     call->state[0] = '\0';
-    call->skips_approval = false;
-    call->framed_len = 0;
+    call->plan.skips_approval = false;
+    call->plan.framed_len = 0;
     free(al_take(&call->always_values));
-    al_call_set_expected(call, NULL);
-    al_call_set_draft(call, NULL); /* it is about the state that was shown */
-    r = al_call_plan(call, err);   /* a repeated round starts without resolved values */
+    free(al_take(&call->plan.expected));
+    free(al_take(&call->plan.draft));   /* it is about the state that was shown */
+    r = al_call_resolve_now(call, err); /* a repeated round starts without resolved values */
     if (r == 0)
         r = evaluate_policy(call, &ruling, err);
     if (r < 0)
@@ -840,7 +817,7 @@ static int lock_for_writing(struct al_call *call, struct al_error *err)
     r = acquire_lock(call, err);
     if (r == 0 && !call->state[0] && !call->tool->goes_back)
         al_call_invalidate(call);
-    return r < 0 ? r : al_call_plan(call, err);
+    return r < 0 ? r : al_call_resolve_now(call, err);
 }
 
 /* Stages 5 and 6.  An approval is valid only while the repository is what the user was shown.  It

@@ -41,19 +41,13 @@ struct al_call {
     struct al_repo *repo;           /* NULL: none */
     struct al_run_limits budget;
     const char *decision, *decided_by; /* the outcome of stage 5, for the journal */
-    char *draft, *expected;            /* set by the tool's preview; see call/call.h */
     void *tool_data;                   /* set by the tool's authorize; NULL: none */
     void (*free_tool_data)(void *);
     char *always_values;     /* the values of the "always" that covers the call; NULL: none does */
     char state[65];          /* digest that the approval is bound to; "" when nothing was asked */
     struct al_strv resolved; /* from the tool's resolve: alternating names and values */
     bool is_resolved;        /* `resolved` is current */
-    bool loses_staged;       /* al_call_loses_staged() was called */
-    struct al_strv along;    /* the branches of al_call_moves_along() */
-    const char *worktree;    /* of al_call_is_about_worktree(); NULL: none */
-    bool only_locks;
-    bool skips_approval;           /* the preview called al_call_skip_approval() */
-    size_t framed_len;             /* from al_call_frame() */
+    struct al_plan plan;     /* set by the tool's stages */
     struct al_strv affected_files; /* from the tool's affected_files */
     bool has_affected_files;
     struct al_store *store; /* open from stage 6 to the checkpoint after the call */
@@ -174,7 +168,7 @@ int al_call_prepare(struct al_call *call, struct al_error *err);
 bool al_call_tighten(struct al_call *call);
 
 /** Run the tool's resolve, unless its values are current. */
-int al_call_plan(struct al_call *call, struct al_error *err);
+int al_call_resolve_now(struct al_call *call, struct al_error *err);
 
 /** Drop the resolved values, affected files and pathspecs: the repository may have changed since.
  */

@@ -14,30 +14,12 @@
 #include "guard/grant.h"
 #include "guard/text.h"
 
-void al_toolset_registry_clear(struct al_toolset_registry *registry)
-{
-    free(registry->items);
-    *registry = AL_TOOLSET_REGISTRY_INIT;
-}
-
-int al_toolset_register(struct al_toolset_registry *registry, const struct al_toolset *toolset,
-                        struct al_error *err)
-{
-    if (al_toolset_find(registry, toolset->name))
-        return al_error_set(err, AL_ERR_BAD_ARGS, "Toolset \"%s\" already registered",
-                            toolset->name);
-    registry->items =
-        al_reallocarray(registry->items, registry->count + 1, sizeof(*registry->items));
-    registry->items[registry->count++] = toolset;
-    return 0;
-}
-
 const struct al_toolset *al_toolset_find(const struct al_toolset_registry *registry,
                                          const char *name)
 {
     for (size_t i = 0; i < registry->count; i++)
-        if (!strcmp(registry->items[i]->name, name))
-            return registry->items[i];
+        if (!strcmp(registry->items[i].name, name))
+            return &registry->items[i];
     return NULL;
 }
 
@@ -46,8 +28,8 @@ char *al_toolset_names(const struct al_toolset_registry *registry)
     struct al_str names = AL_STR_INIT;
 
     for (size_t i = 0; i < registry->count; i++)
-        if (!registry->items[i]->is_for_commands)
-            al_str_addf(&names, "%s%s", names.len ? ", " : "", registry->items[i]->name);
+        if (!registry->items[i].is_for_commands)
+            al_str_addf(&names, "%s%s", names.len ? ", " : "", registry->items[i].name);
     return al_str_detach(&names);
 }
 
@@ -55,9 +37,9 @@ struct al_listed_tool al_toolset_find_tool(const struct al_toolset_registry *reg
                                            const char *name)
 {
     for (size_t i = 0; i < registry->count; i++)
-        for (const struct al_tool *const *tool = registry->items[i]->tools; *tool; tool++)
+        for (const struct al_tool *const *tool = registry->items[i].tools; *tool; tool++)
             if (!strcmp((*tool)->name, name))
-                return (struct al_listed_tool){ .toolset = registry->items[i], .tool = *tool };
+                return (struct al_listed_tool){ .toolset = &registry->items[i], .tool = *tool };
     return (struct al_listed_tool){ .tool = NULL };
 }
 

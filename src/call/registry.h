@@ -15,20 +15,18 @@ struct al_grant;
 struct al_session;
 struct al_value;
 
-/** Every toolset there is, in the order of registration.  Not thread-safe: filled at start. */
-struct al_toolset_registry {
-    const struct al_toolset **items;
-    size_t count;
-};
-
-#define AL_TOOLSET_REGISTRY_INIT ((struct al_toolset_registry){ .items = NULL })
-
 /** A named list of tools. */
 struct al_toolset {
     const char *name;
     const char *about;
     const struct al_tool *const *tools; /**< NULL-terminated, in the order clients see them */
     bool is_for_commands; /**< no session offers it: commands of the program make its calls */
+};
+
+/** Every toolset there is, in the order in which they are listed: each has another name. */
+struct al_toolset_registry {
+    const struct al_toolset *items;
+    size_t count;
 };
 
 /** One tool as a client sees it. */
@@ -72,18 +70,6 @@ const struct al_listed_tool *al_registry_find(const struct al_registry *registry
  */
 const char *al_registry_nearest(const struct al_registry *registry, const struct al_grant *grant,
                                 const char *name);
-
-/** Forget every toolset; the registry can be filled again. */
-void al_toolset_registry_clear(struct al_toolset_registry *registry);
-
-/**
- * Register a toolset.
- *
- * @param toolset  Borrowed; outlives the registry.
- * @return 0, or AL_ERR_BAD_ARGS 'Toolset "X" already registered'.
- */
-int al_toolset_register(struct al_toolset_registry *registry, const struct al_toolset *toolset,
-                        struct al_error *err);
 
 /** The toolset of this name, borrowed; NULL: there is none. */
 const struct al_toolset *al_toolset_find(const struct al_toolset_registry *registry,

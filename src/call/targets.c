@@ -106,8 +106,8 @@ static void add_branches(const struct al_call *call, struct al_strv *branches)
     al_call_named_branches(call, AL_PARAM_BRANCH, branches);
     if (!branches->count && call->tool->moves_branch && call->repo)
         al_ref_head_branches(&call->repo->at, branches);
-    for (size_t i = 0; i < call->along.count; i++)
-        al_strv_add(branches, call->along.items[i] + strlen("refs/heads/"));
+    for (size_t i = 0; i < call->plan.along.count; i++)
+        al_strv_add(branches, call->plan.along.items[i] + strlen("refs/heads/"));
 }
 
 /** Collects paths as names relative to the top. */

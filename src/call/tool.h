@@ -300,7 +300,7 @@ struct al_tool {
     bool tells_changes;
 
     /** Stage 6: of an operation that discards no work, all that is staged stays so, or gets into a
-     * commit or a stash, unless the tool says otherwise (al_call_loses_staged()). */
+     * commit or a stash, unless the tool says otherwise (`loses_staged` of struct al_plan). */
     bool keeps_staged;
 
     /** Whose words the remedies of failures are in: the names of tools and parameters. */

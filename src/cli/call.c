@@ -382,7 +382,7 @@ void al_auto_pull(const struct al_setup *setup, struct al_cancel *cancel)
 {
     const struct al_staging_settings *settings = setup->session.staging_settings;
     /* An earlier toolset may have a tool of that name. */
-    const struct al_listed_tool tool = { .toolset = al_toolset_find(&setup->toolsets, "staging"),
+    const struct al_listed_tool tool = { .toolset = al_toolset_find(al_toolsets(), "staging"),
                                          .tool = &al_tool_staging_pull };
 
     if (!has_pulls(setup))
@@ -538,8 +538,7 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
                     .tool = tool,
                     .arguments = arguments,
                     .cancel = cancel,
-                    .approvers = &approver,
-                    .napprovers = has_tty,
+                    .approver = has_tty ? &approver : NULL,
                     .waiting = &(struct al_waiting){ .set = al_cli_note_wait },
                 },
                 &result);

@@ -22,6 +22,7 @@
 #include "proc/cancel.h"
 #include "proc/handover.h"
 #include "tools/commands/commands.h"
+#include "tools/toolsets.h"
 
 /* As git has it for what it cannot do. */
 #define REFUSED 128
@@ -172,7 +173,7 @@ static int make_call(struct al_setup *setup, bool has_root, const char *name, js
 {
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
-    const struct al_listed_tool tool = al_toolset_find_tool(&setup->toolsets, name);
+    const struct al_listed_tool tool = al_toolset_find_tool(al_toolsets(), name);
     int r = al_setup_session(setup, err);
 
     if (r < 0)

@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include "guard/text.h"
+#include "tools/toolsets.h"
 #include "tools/upstream/mounts.h"
 
 static bool matches(const char *pattern, const char *name)
@@ -33,10 +34,12 @@ bool al_names_may_be_mounted(const struct al_setup *setup, const char *pattern)
     return false;
 }
 
-void al_names_offer(const struct al_toolset_registry *toolsets, struct al_nearest *nearest)
+void al_names_offer(struct al_nearest *nearest)
 {
+    const struct al_toolset_registry *toolsets = al_toolsets();
+
     for (size_t i = 0; i < toolsets->count; i++)
-        for (const struct al_tool *const *tool = toolsets->items[i]->tools; *tool; tool++)
+        for (const struct al_tool *const *tool = toolsets->items[i].tools; *tool; tool++)
             al_nearest_offer(nearest, (*tool)->name);
 }
 
@@ -58,13 +61,12 @@ static int unknown(const char *location, const char *what, const struct al_neare
 
 /* Whether a rule for this operation (NULL: any) can match a tool of some toolset.  The operations
  * of the tools that its pattern matches are offered. */
-static bool may_match_any(const struct al_setup *setup, const struct al_rule *rule,
-                          struct al_nearest *nearest)
+static bool may_match_any(const struct al_rule *rule, struct al_nearest *nearest)
 {
     bool found = false;
 
-    for (size_t i = 0; i < setup->toolsets.count; i++)
-        for (const struct al_tool *const *at = setup->toolsets.items[i]->tools; *at; at++) {
+    for (size_t i = 0; i < al_toolsets()->count; i++)
+        for (const struct al_tool *const *at = al_toolsets()->items[i].tools; *at; at++) {
             found |= al_names_may_match(rule, *at);
             for (size_t k = 0; matches(rule->tool, (*at)->name) && k < (*at)->noperations; k++)
                 al_nearest_offer(nearest, (*at)->operations[k].name);
@@ -77,10 +79,10 @@ static int check_tool(const struct al_setup *setup, const char *location, const 
 {
     struct al_nearest tools = { .word = pattern }, operations = { .word = "" };
 
-    if (may_match_any(setup, &(struct al_rule){ .tool = (char *)pattern }, &operations) ||
+    if (may_match_any(&(struct al_rule){ .tool = (char *)pattern }, &operations) ||
         al_names_may_be_mounted(setup, pattern))
         return 0;
-    al_names_offer(&setup->toolsets, &tools);
+    al_names_offer(&tools);
     return unknown(location, "no tool", &tools, err);
 }
 
@@ -93,7 +95,7 @@ static int check_rule(const struct al_setup *setup, const char *location,
         al_asprintf("no operation%s%s", safe ? " of " : "", safe ? safe : "");
     int r = rule->tool ? check_tool(setup, location, rule->tool, err) : 0;
 
-    if (r < 0 || !rule->operation || may_match_any(setup, rule, &nearest))
+    if (r < 0 || !rule->operation || may_match_any(rule, &nearest))
         return r;
     if (al_names_may_be_mounted(setup, rule->tool)) {
         if (matches(rule->operation, "call"))

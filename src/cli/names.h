@@ -22,7 +22,7 @@ int al_names_check(const struct al_setup *setup, const struct al_config *config,
 int al_names_check_worker(const struct al_setup *setup, struct al_error *err);
 
 /** Offer the names of the tools of all toolsets. */
-void al_names_offer(const struct al_toolset_registry *toolsets, struct al_nearest *nearest);
+void al_names_offer(struct al_nearest *nearest);
 
 /** Test whether a rule can match one of the calls of a tool. */
 bool al_names_may_match(const struct al_rule *rule, const struct al_tool *tool);

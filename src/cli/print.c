@@ -17,6 +17,7 @@
 #include "cli/setup.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
+#include "tools/toolsets.h"
 #include "tools/upstream/mounts.h"
 
 #define NAME_COLUMNS 18
@@ -217,13 +218,13 @@ int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_er
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     const char *meant = al_registry_nearest(&setup->registry, NULL, word);
-    const struct al_listed_tool other = al_toolset_find_tool(&setup->toolsets, word);
+    const struct al_listed_tool other = al_toolset_find_tool(al_toolsets(), word);
     struct al_nearest nearest = { .word = word };
     struct al_listed_tool near = { .tool = NULL };
 
-    al_names_offer(&setup->toolsets, &nearest);
+    al_names_offer(&nearest);
     if (nearest.found)
-        near = al_toolset_find_tool(&setup->toolsets, nearest.found);
+        near = al_toolset_find_tool(al_toolsets(), nearest.found);
     if (!meant && near.tool && al_registry_find(&setup->registry, near.tool->name))
         meant = near.tool->name; /* the session has it, from another toolset */
     if (al_registry_find(&setup->registry, word))

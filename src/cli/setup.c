@@ -91,7 +91,7 @@ void al_setup_review_await(struct al_setup *setup)
 static int unknown_toolset(const struct al_setup *setup, const struct al_value *toolset,
                            struct al_error *err)
 {
-    al_auto(al_freep) char *valid = al_toolset_names(&setup->toolsets);
+    al_auto(al_freep) char *valid = al_toolset_names(al_toolsets());
     al_auto(al_freep) char *name = al_text_sanitize_line(toolset->name);
 
     return al_error_set(err, AL_ERR_BAD_ARGS,
@@ -110,7 +110,7 @@ static int configure_toolset(struct al_setup *setup, const struct al_value *sett
     char stamp[16];
     int r;
 
-    if (!al_toolset_find(&setup->toolsets, name))
+    if (!al_toolset_find(al_toolsets(), name))
         return unknown_toolset(setup, settings, err);
     if (strcmp(name, "staging") != 0)
         return !settings->count
@@ -453,8 +453,6 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
     al_auto(al_strv_clear) struct al_strv chosen = AL_STRV_INIT;
     int r;
 
-    al_toolset_registry_clear(&setup->toolsets);
-    al_toolsets_register(&setup->toolsets);
     r = al_names_check(setup, &setup->config, err);
     if (r < 0)
         return r;
@@ -475,7 +473,7 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
     for (size_t i = 0; i < setup->config.toolsets.count; i++)
         if (setup->config.git.enabled || strcmp(setup->config.toolsets.items[i], "git") != 0)
             al_strv_add(&chosen, setup->config.toolsets.items[i]);
-    r = al_registry_fill(&setup->registry, &setup->toolsets, &chosen, err);
+    r = al_registry_fill(&setup->registry, al_toolsets(), &chosen, err);
     r = al_config_error(&setup->config, setup->config.toolsets_line, "toolsets", r, err);
     return r < 0 ? al_error_about(r, err, AL_SUBJECT_NONE, "--toolset") : 0;
 }

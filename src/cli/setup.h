@@ -37,8 +37,7 @@ struct al_setup {
     char *options;      /**< for session.options */
     char *fallback_dir; /**< replaces the state directory when that is not writable; else NULL */
     struct al_roots roots;
-    struct al_toolset_registry toolsets; /**< every toolset there is */
-    struct al_registry registry;         /**< the tools of the chosen ones */
+    struct al_registry registry; /**< the tools of the chosen ones */
     struct al_checkpoint_settings checkpoints;
     struct al_session session;
     struct al_review_server *review_server; /**< of session.review; NULL: it has no other doors */

@@ -498,7 +498,6 @@ void al_setup_clear(struct al_setup *setup)
     al_journal_free(setup->session.journal);
     al_approvals_free(setup->session.approvals);
     al_registry_clear(&setup->registry);
-    al_toolset_registry_clear(&setup->toolsets);
     al_roots_clear(&setup->roots);
     al_config_clear(&setup->config);
     al_worker_clear(&setup->worker);

@@ -199,7 +199,7 @@ static int preview_delete(struct al_call *call, const struct branch_args *args, 
 
     if (found) {
         al_error_clear(err);
-        al_call_skip_approval(call);
+        al_call_plan(call)->skips_approval = true;
         return 0;
     }
     add_deleted(args, &names);

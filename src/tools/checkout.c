@@ -390,7 +390,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
         from_index ? "This is lost; the files come back from the index:" : "This is lost:", out,
         err);
     if (r == 0 && from_index && !out->len)
-        al_call_skip_approval(call);
+        al_call_plan(call)->skips_approval = true;
     return r;
 }
 

@@ -61,7 +61,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     int r = resumable(call) ? al_git_resume_check(al_call_repo(call), err) : 0;
 
     if (args->all || resumes(call, args))
-        al_call_loses_staged(call);
+        al_call_plan(call)->loses_staged = true;
     return r == 0 && args->all ? check_all(call, err) : r;
 }
 
@@ -69,13 +69,15 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
  * not changed since the last preview. */
 static int expect_commit(struct al_call *call, bool *ret_same, struct al_error *err)
 {
+    struct al_plan *plan = al_call_plan(call);
     char *expected;
     int r = al_git_expect_commit(al_call_repo(call), NULL, &expected, err);
 
     if (r < 0)
         return r;
-    *ret_same = al_call_expected(call) && !strcmp(al_call_expected(call), expected);
-    al_call_set_expected(call, expected);
+    *ret_same = plan->expected && !strcmp(plan->expected, expected);
+    free(plan->expected);
+    plan->expected = expected;
     return 0;
 }
 
@@ -87,8 +89,8 @@ static int resume(struct al_call *call, const char *message, enum al_operation_s
     int r = al_going_on_check(repo, false, err);
 
     if (r == 0)
-        r = al_git_resume(repo, message, al_call_expected(call), al_call_max_bytes(call), outcome,
-                          err);
+        r = al_git_resume(repo, message, al_call_plan(call)->expected, al_call_max_bytes(call),
+                          outcome, err);
     return r == 0 && outcome->conflicted ? al_git_resume_conflicted(what, outcome, err) : r;
 }
 
@@ -96,7 +98,7 @@ static int make_commit(struct al_call *call, const char *message, struct al_git_
                        struct al_error *err)
 {
     const struct al_commit_options options = { .message = message,
-                                               .expected = al_call_expected(call) };
+                                               .expected = al_call_plan(call)->expected };
 
     return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call), output, err);
 }
@@ -331,19 +333,16 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 static int add_draft(struct al_call *call, bool is_same_commit, struct al_str *out,
                      struct al_error *err)
 {
-    char *message;
-    int r;
+    char **draft = &al_call_plan(call)->draft;
+    int r = 0;
 
-    if (al_call_draft(call) && (is_same_commit || al_call_budget(call)->in_full)) {
-        al_outcome_add_message(call, al_call_draft(call), out);
-        return 0;
+    if (!*draft || !(is_same_commit || al_call_budget(call)->in_full)) {
+        free(al_take(draft));
+        r = workflow_make_message(call, draft, err);
     }
-    r = workflow_make_message(call, &message, err);
-    if (r < 0)
-        return r;
-    al_call_set_draft(call, message);
-    al_outcome_add_message(call, message, out);
-    return 0;
+    if (r == 0)
+        al_outcome_add_message(call, *draft, out);
+    return r;
 }
 
 /* List the files that will be staged, and the new files that are left out. */
@@ -457,7 +456,7 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     const struct commit_args *args = p;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *made = NULL;
-    const char *message = args->message ? args->message : al_call_draft(call);
+    const char *message = args->message ? args->message : al_call_plan(call)->draft;
     int r = args->all ? stage_everything(call, result, err) : 0;
 
     if (r < 0)

@@ -87,7 +87,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
         return al_git_abort_preview(repo, out, err);
     r = al_git_merge_preview(repo, &options, out, &any, err);
     if (r == 0 && !any)
-        al_call_skip_approval(call);
+        al_call_plan(call)->skips_approval = true;
     return r;
 }
 

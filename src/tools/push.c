@@ -312,9 +312,7 @@ static int look(struct al_call *call, const struct push_args *args, const struct
                                                  : r == 0 && pushed.up_to_date &&
                                                        !pushed.tags.count && !pushed.is_cut);
     }
-    al_call_set_draft(call, nothing ? al_strdup("") : NULL);
-    if (nothing)
-        al_call_skip_approval(call);
+    al_call_plan(call)->skips_approval = nothing;
     return 0;
 }
 
@@ -425,7 +423,7 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
     if (r < 0)
         return r;
     al_transfer_accept(call, &remote, AL_PUSHES);
-    pushed->up_to_date = al_call_draft(call) && !al_call_was_asked(call);
+    pushed->up_to_date = al_call_plan(call)->skips_approval;
     for (size_t i = 0; r == 0 && !pushed->up_to_date && i < remote.push_urls.count; i++) {
         const struct al_oid id = identify(call, remote.push_urls.items[i], branch);
 
@@ -458,7 +456,7 @@ int al_push_in_shell(struct al_call *call, const void *args, const struct al_str
     if (r < 0)
         return r;
     al_transfer_accept(call, &remote, AL_PUSHES);
-    options.looks = al_call_draft(call) && !al_call_was_asked(call); /* there is nothing to push */
+    options.looks = al_call_plan(call)->skips_approval; /* there is nothing to push */
     options.shown = &shown;
     options.words = words;
     for (size_t i = 0; r == 0 && i < remote.push_urls.count; i++) {

@@ -137,7 +137,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
         r = show_loss(call, args, false,
                       both ? "This is not staged, and lost:" : "This is lost:", out, err);
     if (r == 0 && !out->len)
-        al_call_skip_approval(call);
+        al_call_plan(call)->skips_approval = true;
     return r;
 }
 

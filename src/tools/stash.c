@@ -312,7 +312,7 @@ static int preview(struct al_call *call, const void *args, struct al_str *out, s
     if (r == 0)
         r = al_git_stash_preview(al_call_repo(call), &options, files, out, &any, err);
     if (r == 0 && !any)
-        al_call_skip_approval(call); /* there is nothing to stash, or no such entry */
+        al_call_plan(call)->skips_approval = true; /* there is nothing to stash, or no such entry */
     return r;
 }
 

@@ -106,9 +106,9 @@ static const struct al_toolset toolsets[] = {
       true },
 };
 
-void al_toolsets_register(struct al_toolset_registry *registry)
+const struct al_toolset_registry *al_toolsets(void)
 {
-    for (size_t i = 0; i < AL_COUNT(toolsets); i++)
-        if (al_toolset_register(registry, &toolsets[i], NULL) < 0)
-            abort();
+    static const struct al_toolset_registry all = { toolsets, AL_COUNT(toolsets) };
+
+    return &all;
 }

@@ -5,9 +5,8 @@
 
 #include "call/registry.h"
 
-/** Register every toolset, in the order in which they are listed.  The registry is empty before.
- * Aborts when two have the same name, which no input can cause. */
-void al_toolsets_register(struct al_toolset_registry *registry);
+/** Every toolset there is. */
+const struct al_toolset_registry *al_toolsets(void);
 
 /** The tools of `git`. */
 extern const struct al_tool al_tool_git_status, al_tool_git_diff, al_tool_git_log, al_tool_git_add,

@@ -392,7 +392,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 
     if (args->action == LIST)
         return 0;
-    al_call_is_about_worktree(call, args->name, args->action == LOCK || args->action == UNLOCK);
+    al_call_plan(call)->worktree = args->name;
+    al_call_plan(call)->only_locks = args->action == LOCK || args->action == UNLOCK;
     al_worktree_tidy(al_call_repo(call), true, NULL);
     if (args->action == ADD)
         return authorize_add(call, args, err);

@@ -2,7 +2,7 @@
 /*
  * The toolset `conformance`: the tools that the MCP conformance suite looks for by name.
  *
- * Linked into a test program of its own, in which al_toolsets_register() registers it beside the
+ * Linked into a test program of its own, in which al_toolsets() lists it beside the
  * toolsets of airlock.  Everything but the tools themselves is airlock's: the protocol, the stages
  * of a call, questions, progress and results.
  *
@@ -21,8 +21,8 @@
 #define STEP_MS 300
 
 /** The calls of the real and the wrapped function: see tests/conformance/meson.build. */
-void __real_al_toolsets_register(struct al_toolset_registry *registry);
-void __wrap_al_toolsets_register(struct al_toolset_registry *registry);
+const struct al_toolset_registry *__real_al_toolsets(void);
+const struct al_toolset_registry *__wrap_al_toolsets(void);
 
 #define PNG                                                                                        \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5Erk"   \
@@ -307,18 +307,23 @@ static const struct al_tool *const tools[] = {
     NULL,
 };
 
-static const struct al_toolset toolset = {
-    .name = "conformance",
-    .about = "The fixtures of the MCP conformance suite.",
-    .tools = tools,
-};
-
-void __wrap_al_toolsets_register(struct al_toolset_registry *registry)
+const struct al_toolset_registry *__wrap_al_toolsets(void)
 {
-    __real_al_toolsets_register(registry);
-    if (!defined.definition)
-        defined.definition =
-            json_pack("{s:s, s:o}", "description", ABOUT, "inputSchema", parse(schema_2020_12));
-    if (al_toolset_register(registry, &toolset, NULL) < 0)
-        abort();
+    static struct al_toolset toolsets[32];
+    static struct al_toolset_registry all;
+    const struct al_toolset_registry *real = __real_al_toolsets();
+
+    if (defined.definition)
+        return &all;
+    defined.definition =
+        json_pack("{s:s, s:o}", "description", ABOUT, "inputSchema", parse(schema_2020_12));
+    for (size_t i = 0; i < real->count; i++)
+        toolsets[i] = real->items[i];
+    toolsets[real->count] = (struct al_toolset){
+        .name = "conformance",
+        .about = "The fixtures of the MCP conformance suite.",
+        .tools = tools,
+    };
+    all = (struct al_toolset_registry){ toolsets, real->count + 1 };
+    return &all;
 }

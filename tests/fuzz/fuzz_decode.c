@@ -12,18 +12,17 @@ static const struct al_tool_defaults defaults = { .timeout_ms = 30000, .max_byte
 
 static const struct al_tool *pick(size_t wanted)
 {
-    al_auto(al_toolset_registry_clear) struct al_toolset_registry all = AL_TOOLSET_REGISTRY_INIT;
+    const struct al_toolset_registry *all = al_toolsets();
     size_t count = 0;
 
-    al_toolsets_register(&all);
-    for (size_t i = 0; i < all.count; i++)
-        for (size_t k = 0; all.items[i]->tools[k]; k++)
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t k = 0; all->items[i].tools[k]; k++)
             count++;
     wanted %= count;
-    for (size_t i = 0; i < all.count; i++)
-        for (size_t k = 0; all.items[i]->tools[k]; k++)
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t k = 0; all->items[i].tools[k]; k++)
             if (!wanted--)
-                return all.items[i]->tools[k];
+                return all->items[i].tools[k];
     return NULL;
 }
 

@@ -61,19 +61,18 @@ static void print_toolset(const struct al_toolset *toolset, const struct al_regi
 
 int main(void)
 {
-    al_auto(al_toolset_registry_clear) struct al_toolset_registry all = AL_TOOLSET_REGISTRY_INIT;
+    const struct al_toolset_registry *all = al_toolsets();
 
-    al_toolsets_register(&all);
-    for (size_t i = 0; i < all.count; i++) {
+    for (size_t i = 0; i < all->count; i++) {
         al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
         al_auto(al_registry_clear) struct al_registry registry = AL_REGISTRY_INIT;
 
-        if (all.items[i]->is_for_commands)
+        if (all->items[i].is_for_commands)
             continue;
-        al_strv_add(&names, all.items[i]->name);
-        if (al_registry_fill(&registry, &all, &names, NULL) < 0)
+        al_strv_add(&names, all->items[i].name);
+        if (al_registry_fill(&registry, all, &names, NULL) < 0)
             return 1;
-        print_toolset(all.items[i], &registry);
+        print_toolset(&all->items[i], &registry);
     }
     return 0;
 }

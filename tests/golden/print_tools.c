@@ -24,13 +24,11 @@ int main(void)
 {
     al_auto(al_json_decrefp) json_t *all = al_json_array();
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_toolset_registry_clear) struct al_toolset_registry toolsets =
-        AL_TOOLSET_REGISTRY_INIT;
+    const struct al_toolset_registry *toolsets = al_toolsets();
 
-    al_toolsets_register(&toolsets);
-    for (size_t i = 0; i < toolsets.count; i++) {
-        for (size_t j = 0; toolsets.items[i]->tools[j]; j++)
-            al_json_append(all, seen(toolsets.items[i], toolsets.items[i]->tools[j]));
+    for (size_t i = 0; i < toolsets->count; i++) {
+        for (size_t j = 0; toolsets->items[i].tools[j]; j++)
+            al_json_append(all, seen(&toolsets->items[i], toolsets->items[i].tools[j]));
     }
     al_json_dump(all, false, &text);
     return puts(text.buf) < 0;

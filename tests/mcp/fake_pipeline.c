@@ -210,12 +210,12 @@ static void ask(const struct al_call_input *input, struct al_result *result)
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     int r = 0;
 
-    if (!input->napprovers) {
+    if (!input->approver) {
         fail_with(result, AL_ERR_APPROVAL_REQUIRED, "nobody to ask");
         return;
     }
-    r = input->approvers[0].ask(input->approvers[0].payload, &request, input->cancel, &answer,
-                                &result->error);
+    r = input->approver->ask(input->approver->payload, &request, input->cancel, &answer,
+                             &result->error);
     if (r == AL_ERR_CANCELLED) {
         add(&cancelled, 1);
         result->status = AL_ERR_CANCELLED;

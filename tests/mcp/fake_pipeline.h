@@ -5,7 +5,7 @@
  *   tool   read-only  what it does
  *   echo   yes        returns its arguments
  *   gate   no         waits until a test opens the gate or the call is cancelled
- *   ask    yes        asks the approvers in order and returns the answer
+ *   ask    yes        asks the approver and returns the answer
  *   big    yes        returns `bytes` bytes
  *   look   yes        waits like gate
  *   stuck  yes        waits for fake_free_stuck(), even when cancelled

@@ -11,7 +11,7 @@
 
 static const struct al_tool_defaults defaults = { .timeout_ms = 30000, .max_bytes = 200000 };
 
-static struct al_toolset_registry all = { .items = NULL };
+static struct al_toolset_registry all;
 
 static void every_tool_is_sound(void **state)
 {
@@ -19,12 +19,12 @@ static void every_tool_is_sound(void **state)
 
     (void)state;
     for (size_t i = 0; i < all.count; i++) {
-        for (size_t j = 0; all.items[i]->tools[j]; j++) {
-            const struct al_tool *tool = all.items[i]->tools[j];
+        for (size_t j = 0; all.items[i].tools[j]; j++) {
+            const struct al_tool *tool = all.items[i].tools[j];
             al_auto(al_freep) char *fault = al_tool_self_check(tool);
 
             if (fault) {
-                print_message("# %s, tool '%s': %s\n", all.items[i]->name, tool->name, fault);
+                print_message("# %s, tool '%s': %s\n", all.items[i].name, tool->name, fault);
                 faults++;
             }
         }
@@ -37,10 +37,10 @@ static void every_toolset_has_a_name_of_its_own(void **state)
     (void)state;
     assert_true(all.count > 0);
     for (size_t i = 0; i < all.count; i++) {
-        assert_true(strlen(all.items[i]->name) > 0);
-        assert_true(strlen(all.items[i]->about) > 0);
+        assert_true(strlen(all.items[i].name) > 0);
+        assert_true(strlen(all.items[i].about) > 0);
         for (size_t j = 0; j < i; j++)
-            assert_string_not_equal(all.items[j]->name, all.items[i]->name);
+            assert_string_not_equal(all.items[j].name, all.items[i].name);
     }
 }
 
@@ -48,7 +48,7 @@ static void no_toolset_names_a_tool_twice(void **state)
 {
     (void)state;
     for (size_t i = 0; i < all.count; i++) {
-        const struct al_tool *const *tools = all.items[i]->tools;
+        const struct al_tool *const *tools = all.items[i].tools;
 
         assert_non_null(tools[0]);
         for (size_t j = 0; tools[j]; j++) {
@@ -63,8 +63,8 @@ static void every_default_passes_its_own_rules(void **state)
 {
     (void)state;
     for (size_t i = 0; i < all.count; i++) {
-        for (size_t j = 0; all.items[i]->tools[j]; j++) {
-            const struct al_tool *tool = all.items[i]->tools[j];
+        for (size_t j = 0; all.items[i].tools[j]; j++) {
+            const struct al_tool *tool = all.items[i].tools[j];
             const struct al_session session = { .defaults = defaults };
             const struct al_call call = { .session = &session, .tool = tool };
             al_auto(al_freep) void *args = al_malloc(tool->args_size);
@@ -105,8 +105,8 @@ static void every_name_in_a_row_is_one(void **state)
 {
     (void)state;
     for (size_t i = 0; i < all.count; i++) {
-        for (size_t j = 0; all.items[i]->tools[j]; j++) {
-            const struct al_tool *tool = all.items[i]->tools[j];
+        for (size_t j = 0; all.items[i].tools[j]; j++) {
+            const struct al_tool *tool = all.items[i].tools[j];
             al_auto(al_freep) void *args = al_calloc(1, tool->args_size);
             al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
@@ -151,9 +151,9 @@ static void annotations_and_questions_agree(void **state)
 {
     (void)state;
     for (size_t i = 0; i < all.count; i++) {
-        for (size_t j = 0; all.items[i]->tools[j]; j++) {
-            assert_true(agrees(all.items[i]->tools[j], true));
-            assert_true(agrees(all.items[i]->tools[j], false));
+        for (size_t j = 0; all.items[i].tools[j]; j++) {
+            assert_true(agrees(all.items[i].tools[j], true));
+            assert_true(agrees(all.items[i].tools[j], false));
         }
     }
 }
@@ -162,8 +162,8 @@ static void every_condition_is_said(void **state)
 {
     (void)state;
     for (size_t i = 0; i < all.count; i++) {
-        for (size_t j = 0; all.items[i]->tools[j]; j++) {
-            const struct al_tool *tool = all.items[i]->tools[j];
+        for (size_t j = 0; all.items[i].tools[j]; j++) {
+            const struct al_tool *tool = all.items[i].tools[j];
 
             for (size_t k = 0; k < tool->nstricter; k++)
                 assert_true(al_starts_with(tool->stricter[k].condition, "for "));
@@ -237,6 +237,6 @@ int main(void)
         cmocka_unit_test(the_list_of_git_and_workflow_is_short),
     };
 
-    al_toolsets_register(&all);
+    all = *al_toolsets();
     return cmocka_run_group_tests_name("tables/tools", tests, NULL, NULL);
 }

@@ -184,24 +184,17 @@ static int usage(const char *what, const char *word)
 
 bool al_query_tool_exists(const char *name)
 {
-    al_auto(al_toolset_registry_clear) struct al_toolset_registry toolsets =
-        AL_TOOLSET_REGISTRY_INIT;
-
     if (!strcmp(name, "rollback") || al_mounted_server(name))
         return true; /* the journal may have calls of servers that are configured no more */
-    al_toolsets_register(&toolsets);
-    return al_toolset_find_tool(&toolsets, name).tool;
+    return al_toolset_find_tool(al_toolsets(), name).tool;
 }
 
 int al_query_unknown_tool(const char *name)
 {
-    al_auto(al_toolset_registry_clear) struct al_toolset_registry toolsets =
-        AL_TOOLSET_REGISTRY_INIT;
     struct al_nearest nearest = { .word = name };
 
     al_nearest_offer(&nearest, "rollback");
-    al_toolsets_register(&toolsets);
-    al_names_offer(&toolsets, &nearest);
+    al_names_offer(&nearest);
     return nearest.found
                ? al_cli_usage("no tool is called '%s', did you mean '%s'?", name, nearest.found)
                : al_cli_usage("no tool is called '%s'; see airlock tools", name);

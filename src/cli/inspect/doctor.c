@@ -23,6 +23,7 @@
 #include "history/journal.h"
 #include "proc/proc.h"
 #include "serve/command/warn.h"
+#include "tools/toolsets.h"
 
 /* The finding of airlock doctor about rules that protect nothing in this session, since the tool
  * that they are about is of a toolset that was not chosen. */
@@ -40,12 +41,14 @@ static bool is_idle(const struct al_setup *setup, const struct al_rule *rule)
 }
 
 /* The first toolset that has what the rule is about. */
-static const char *toolset_of(const struct al_setup *setup, const struct al_rule *rule)
+static const char *toolset_of(const struct al_rule *rule)
 {
-    for (size_t i = 0; i < setup->toolsets.count; i++)
-        for (size_t k = 0; setup->toolsets.items[i]->tools[k]; k++)
-            if (al_names_may_match(rule, setup->toolsets.items[i]->tools[k]))
-                return setup->toolsets.items[i]->name;
+    const struct al_toolset_registry *all = al_toolsets();
+
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t k = 0; all->items[i].tools[k]; k++)
+            if (al_names_may_match(rule, all->items[i].tools[k]))
+                return all->items[i].name;
     return NULL;
 }
 
@@ -56,7 +59,7 @@ static void check_rules(struct al_findings *findings, const struct al_setup *set
 
     for (size_t i = 0; i < policy->count && setup->registry.count; i++) {
         const struct al_rule *rule = &policy->rules[i];
-        const char *toolset = is_idle(setup, rule) ? toolset_of(setup, rule) : NULL;
+        const char *toolset = is_idle(setup, rule) ? toolset_of(rule) : NULL;
         al_auto(al_freep) char *safe = NULL;
 
         if (!toolset || !strcmp(toolset, "commands")) /* they are the shell's, of no session */

@@ -11,17 +11,16 @@
 
 static void add_tools(const struct al_config *config, struct al_str *text)
 {
-    al_auto(al_toolset_registry_clear) struct al_toolset_registry all = AL_TOOLSET_REGISTRY_INIT;
+    const struct al_toolset_registry *all = al_toolsets();
     const struct al_tool_defaults defaults = { .timeout_ms = config->git.timeout_ms,
                                                .max_bytes = config->git.max_bytes };
 
-    al_toolsets_register(&all);
-    for (size_t i = 0; i < all.count; i++) {
-        al_str_addf(text, "\n## Toolset %s\n\n%s\n", all.items[i]->name, all.items[i]->about);
-        for (const struct al_tool *const *tool = all.items[i]->tools; *tool; tool++) {
-            const struct al_listed_tool listed = { .tool = *tool, .toolset = all.items[i] };
+    for (size_t i = 0; i < all->count; i++) {
+        al_str_addf(text, "\n## Toolset %s\n\n%s\n", all->items[i].name, all->items[i].about);
+        for (const struct al_tool *const *tool = all->items[i].tools; *tool; tool++) {
+            const struct al_listed_tool listed = { .tool = *tool, .toolset = &all->items[i] };
 
-            al_str_addf(text, "\n### %s of %s\n\n```\n", (*tool)->name, all.items[i]->name);
+            al_str_addf(text, "\n### %s of %s\n\n```\n", (*tool)->name, all->items[i].name);
             al_tool_show(&listed, &defaults, config, text);
             al_str_adds(text, "```\n");
         }

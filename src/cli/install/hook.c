@@ -168,7 +168,7 @@ static void make_call(struct hook *hook, const char *toolset, const struct al_to
 {
     const struct al_listed_tool listed = {
         .tool = tool,
-        .toolset = al_toolset_find(&hook->setup.toolsets, toolset),
+        .toolset = al_toolset_find(al_toolsets(), toolset),
     };
 
     al_call_run(&hook->setup.session,

@@ -650,7 +650,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (to->tool)
         return to->tool->preview(call, to->args, out, err);
     if (!al_call_repo(call) && !leads_elsewhere(call, p))
-        al_call_skip_approval(call);
+        al_call_plan(call)->skips_approval = true;
     return preview_taken(call, out, err);
 }
 

@@ -47,13 +47,12 @@ static int show(struct al_call *call, struct al_repo *repo, const char *index, s
                 struct al_error *err)
 {
     const struct al_diff_options options = { .unified = -1, .cached = true, .index = index };
-    char *expected = NULL;
-    int r = al_git_expect_commit(repo, index, &expected, err);
+    char **expected = &al_call_plan(call)->expected;
+    int r;
 
-    if (r < 0)
-        return r;
-    al_call_set_expected(call, expected);
-    return al_git_diff_excerpt(repo, &options, out, err);
+    free(al_take(expected));
+    r = al_git_expect_commit(repo, index, expected, err);
+    return r < 0 ? r : al_git_diff_excerpt(repo, &options, out, err);
 }
 
 /* One commit of a series. */
@@ -494,7 +493,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if ((args->amend || goes_into(call, args)) && head)
         al_call_set_tool_data(call, al_strdup(head), free);
     if (args->all || args->paths.count || args->hunks.count || args->commits.count)
-        al_call_loses_staged(call);
+        al_call_plan(call)->loses_staged = true;
     name_all(args, &all);
     r = al_repo_pathspecs(repo, &all.paths, &words, err);
     if (r == 0 && branch && al_ref_exists(&repo->at, branch))
@@ -603,7 +602,7 @@ static int make_commit(struct al_call *call, const struct commit_args *args, con
         .author = args->author,
         .index = index,
         .head = head,
-        .expected = al_call_expected(call),
+        .expected = al_call_plan(call)->expected,
     };
 
     return al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call), ret_output, err);
@@ -705,9 +704,9 @@ static int make_series(struct al_call *call, const struct commit_args *args, str
 
     if (r == 0)
         r = al_series_make(repo, &all.series, &made, err);
-    if (r == 0 && made.indexes.commit && al_call_expected(call))
+    if (r == 0 && made.indexes.commit && al_call_plan(call)->expected)
         r = al_git_check_expected(al_inmemory_repo(made.memory), made.indexes.commit,
-                                  al_call_expected(call), err);
+                                  al_call_plan(call)->expected, err);
     if (r == 0 && made.indexes.after)
         r = al_index_lock_write(&lock, made.indexes.after, err);
     if (r == 0)

@@ -504,7 +504,7 @@ static int check_uncommitted(struct al_call *call, const struct attempt *attempt
 
     if (r < 0 || !staged)
         return r;
-    al_call_loses_staged(call);
+    al_call_plan(call)->loses_staged = true;
     return attempt->work->rests ? al_uncommitted_refuse("There are staged changes", &files, err)
                                 : 0;
 }
@@ -533,7 +533,7 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
             "cannot be replayed on the parts",
             "Name what it needs in a part; what no part names stays uncommitted.", err);
     for (size_t i = 0; i < attempt->work->nfollowers; i++)
-        al_call_moves_along(call, attempt->work->followers[i].ref);
+        al_strv_add(&al_call_plan(call)->along, attempt->work->followers[i].ref);
     if (r == 0)
         r = check_uncommitted(call, attempt, err);
     return r < 0 ? r : look_at_remotes(attempt, err);
@@ -610,7 +610,7 @@ static int preview(struct al_call *call, const void *args, struct al_str *out, s
                                         .title = "These come:" },
             out, &comes, err);
     if (r == 0 && !any && !comes)
-        al_call_skip_approval(call);
+        al_call_plan(call)->skips_approval = true;
     return r;
 }
 

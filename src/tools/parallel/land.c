@@ -184,7 +184,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     (void)p;
     if (!al_landing_is_idle(landing))
         return al_landing_preview(landing, out, err);
-    al_call_skip_approval(call);
+    al_call_plan(call)->skips_approval = true;
     return 0;
 }
 

@@ -178,28 +178,22 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 {
     al_auto(al_push_result_clear) struct al_push_result result = { .message = NULL };
     struct al_push *push = al_call_tool_data(call);
-    char *commit = NULL;
-    size_t framed = 0;
-    int r;
+    struct al_plan *plan = al_call_plan(call);
 
     (void)p;
     if (al_push_conflict(push, &result)) {
-        al_call_skip_approval(call);
+        plan->skips_approval = true;
         return 0;
     }
-    r = al_push_preview(push, out, &framed, &commit, err);
-    if (r < 0)
-        return r;
-    al_call_frame(call, framed);
-    al_call_set_draft(call, commit);
-    return 0;
+    free(al_take(&plan->draft));
+    return al_push_preview(push, out, &plan->framed_len, &plan->draft, err);
 }
 
 static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     al_auto(al_push_result_clear) struct al_push_result pushed = { .message = NULL };
     struct al_push *push = al_call_tool_data(call);
-    int r = al_push_run(push, al_call_draft(call), &pushed, err);
+    int r = al_push_run(push, al_call_plan(call)->draft, &pushed, err);
 
     (void)p;
     if (r < 0)

@@ -269,7 +269,7 @@ static inline int scene_teardown(void **state)
 #define SCENE_TEST(name) cmocka_unit_test_setup_teardown(name, scene_setup, scene_teardown)
 
 static inline void run_with(struct scene *scene, const struct al_tool *tool, const char *arguments,
-                            const struct al_approver *approvers, size_t count)
+                            const struct al_approver *approver)
 {
     const struct al_listed_tool listed = { .toolset = &toolset, .tool = tool };
     al_auto(al_json_decrefp) json_t *json = json_loads(arguments, 0, NULL);
@@ -282,8 +282,7 @@ static inline void run_with(struct scene *scene, const struct al_tool *tool, con
                     .tool = &listed,
                     .arguments = json,
                     .cancel = scene->cancel,
-                    .approvers = approvers,
-                    .napprovers = count,
+                    .approver = approver,
                 },
                 &scene->result);
 }
@@ -293,7 +292,7 @@ static inline void run(struct scene *scene, const struct al_tool *tool, const ch
 {
     const struct al_approver terminal = { .name = "terminal", .ask = ask, .payload = scene };
 
-    run_with(scene, tool, arguments, &terminal, 1);
+    run_with(scene, tool, arguments, &terminal);
 }
 
 /* The journal's last line as "outcome decision decided_by operation success". */

@@ -11,9 +11,8 @@ static const struct al_tool flow_log = { .name = "log" }, flow_push = { .name = 
 static const struct al_tool *const git_tools[] = { &git_status, &git_log, NULL };
 static const struct al_tool *const flow_tools[] = { &flow_log, &flow_push, NULL };
 
-static const struct al_toolset git = { .name = "git", .tools = git_tools };
-static const struct al_toolset flow = { .name = "flow", .tools = flow_tools };
-static const struct al_toolset *both[] = { &git, &flow };
+static const struct al_toolset both[] = { { .name = "git", .tools = git_tools },
+                                          { .name = "flow", .tools = flow_tools } };
 static const struct al_toolset_registry all = { .items = both, .count = COUNT(both) };
 
 /* Fills a registry from up to two names. */
@@ -40,7 +39,7 @@ static void lists_the_tools_in_order(void **state)
     assert_int_equal(registry.count, 2);
     assert_ptr_equal(registry.items[0].tool, &git_status);
     assert_ptr_equal(registry.items[1].tool, &git_log);
-    assert_ptr_equal(registry.items[1].toolset, &git);
+    assert_ptr_equal(registry.items[1].toolset, &both[0]);
     assert_int_equal(registry.notes.count, 0);
     al_registry_clear(&registry);
     assert_int_equal(registry.count, 0);
@@ -55,7 +54,7 @@ static void the_earlier_toolset_wins_and_a_line_says_so(void **state)
     fill(&registry, "git", "flow");
     assert_int_equal(registry.count, 3);
     assert_ptr_equal(al_registry_find(&registry, "log")->tool, &git_log);
-    assert_ptr_equal(al_registry_find(&registry, "push")->toolset, &flow);
+    assert_ptr_equal(al_registry_find(&registry, "push")->toolset, &both[1]);
     notes_only(&registry, "toolset 'flow': earlier toolsets keep log (git)");
 
     fill(&registry, "flow", "git"); /* filling again starts from nothing */
