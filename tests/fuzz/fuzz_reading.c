@@ -114,22 +114,14 @@ static bool feed(bool (*add)(void *, const char *, size_t), void *reader,
     return true;
 }
 
-static void read_patch(const struct fuzz_input *input, uint32_t *seed, struct seen *seen)
-{
-    const struct al_patch_taker to = { take_file, take_hunk, seen };
-    al_auto(al_patch_reader_clear) struct al_patch_reader reader;
-
-    al_patch_reader_init(&reader, &to);
-    if (feed(al_patch_reader_add, &reader, input, seed))
-        (void)al_patch_reader_end(&reader);
-}
-
-static void read_changes(const struct fuzz_input *input, uint32_t *seed, struct seen *seen)
+static void read_changes(const struct fuzz_input *input, uint32_t *seed, struct seen *seen,
+                         bool lists_files)
 {
     const struct al_patch_taker to = { take_file, take_hunk, seen };
     al_auto(al_change_reader_clear) struct al_change_reader reader;
 
-    al_change_reader_init(&reader, take_files, &to);
+    al_change_reader_init(&reader, lists_files ? take_files : NULL, &to);
+    reader.files.in_patch = !lists_files;
     if (feed(al_change_reader_add, &reader, input, seed))
         (void)al_change_reader_end(&reader);
 }
@@ -193,9 +185,9 @@ static void read_as(enum kind kind, const struct fuzz_input *input, uint32_t *se
                                                   [GREP_FILES] = { .files_only = true } };
 
     if (kind == PATCH)
-        read_patch(input, seed, seen);
+        read_changes(input, seed, seen, false);
     else if (kind == CHANGES)
-        read_changes(input, seed, seen);
+        read_changes(input, seed, seen, true);
     else if (kind <= LOG_SHOW)
         read_log(input, seed, seen, &logs[kind]);
     else if (kind <= GREP_FILES)

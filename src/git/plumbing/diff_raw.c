@@ -177,9 +177,24 @@ bool al_diff_raw_add(void *payload, const char *data, size_t len)
     return !changes->broken && al_nul_records_add(&changes->records, data, len);
 }
 
-bool al_diff_raw_at_end(const struct al_diff_raw *changes)
+size_t al_diff_raw_add_list(struct al_diff_raw *changes, const char *data, size_t len)
 {
-    return changes->state == HEADER && !changes->records.field[0].len;
+    size_t at = 0;
+
+    while (at < len && !changes->in_patch && !changes->broken) {
+        const char *end = memchr(data + at, '\0', len - at);
+        size_t piece = end ? (size_t)(end - data) + 1 - at : len - at;
+
+        if (changes->state == HEADER && !changes->records.field[0].len &&
+            (data[at] == '\0' || data[at] == '\n')) {
+            changes->in_patch = data[at] == '\0';
+            piece = 1;
+        } else {
+            changes->broken = !al_diff_raw_add(changes, data + at, piece);
+        }
+        at += piece;
+    }
+    return at;
 }
 
 static void add_object(const char *oid, unsigned mode, struct al_str *words)

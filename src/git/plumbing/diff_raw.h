@@ -48,6 +48,7 @@ struct al_diff_raw {
     size_t total;            /**< all changes, including those not stored */
     uint64_t added, deleted; /**< lines of those that are stored */
     bool all;                /**< store every change: whoever sets it limits what is read */
+    bool in_patch;           /**< the list was read, or none comes: the patch follows */
     struct al_str *message;  /**< gets the first field, of --format=%B%x00; NULL: there is none */
 
     /* Parser state. */
@@ -69,9 +70,9 @@ int al_git_list_changes(const struct al_location *at, const struct al_git_comman
 /** Sink function: parse the next bytes, split anywhere. `payload` is the reader. */
 bool al_diff_raw_add(void *payload, const char *data, size_t len);
 
-/** Test whether the input so far ends with a complete record. With -p, git then prints a NUL and
- * the patch. */
-bool al_diff_raw_at_end(const struct al_diff_raw *changes);
+/** Parse the next bytes of a list that a patch may follow: git prints a NUL between them.  Returns
+ * how many are not of the patch. */
+size_t al_diff_raw_add_list(struct al_diff_raw *changes, const char *data, size_t len);
 
 /** List the staged changes, against HEAD or, on an unborn branch, against the empty tree. */
 int al_git_staged_changes(const struct al_repo *repo, struct al_diff_raw *changes,

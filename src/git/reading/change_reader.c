@@ -9,67 +9,15 @@
 
 static bool tell_files(struct al_change_reader *reader)
 {
-    if (!reader->has_told && !reader->stopped) {
-        reader->has_told = true;
+    if (reader->lists_files && !reader->stopped) {
+        reader->lists_files = false;
         reader->stopped =
-            reader->take_files && !reader->take_files(reader->payload, &reader->files);
+            reader->take_files && !reader->take_files(reader->to.payload, &reader->files);
     }
     return !reader->stopped;
 }
 
-void al_change_reader_init(struct al_change_reader *reader,
-                           bool (*take_files)(void *payload, const struct al_diff_raw *files),
-                           const struct al_patch_taker *to)
-{
-    *reader = (struct al_change_reader){ .files = AL_DIFF_RAW_INIT,
-                                         .take_files = take_files,
-                                         .payload = to->payload };
-    reader->files.all = true;
-    al_patch_reader_init(&reader->patch, to);
-}
-
-void al_change_reader_clear(struct al_change_reader *reader)
-{
-    al_diff_raw_clear(&reader->files);
-    al_patch_reader_clear(&reader->patch);
-}
-
-bool al_change_reader_add(void *payload, const char *data, size_t len)
-{
-    struct al_change_reader *reader = payload;
-
-    while (len && !reader->in_patch && !reader->stopped) {
-        size_t piece = 1;
-
-        if (al_diff_raw_at_end(&reader->files) && (*data == '\0' || *data == '\n')) {
-            reader->in_patch = *data == '\0';
-        } else {
-            const char *end = memchr(data, '\0', len);
-
-            piece = end ? (size_t)(end - data) + 1 : len;
-            reader->bytes += piece;
-            reader->stopped = reader->bytes > AL_CHANGED_NAMES_MAX_BYTES ||
-                              !al_diff_raw_add(&reader->files, data, piece);
-        }
-        data += piece;
-        len -= piece;
-    }
-    if (!reader->in_patch || !len)
-        return !reader->stopped;
-    if (!tell_files(reader))
-        return false;
-    return reader->take_patch ? reader->take_patch(reader->payload, data, len)
-                              : al_patch_reader_add(&reader->patch, data, len);
-}
-
-bool al_change_reader_end(struct al_change_reader *reader)
-{
-    return tell_files(reader) && al_patch_reader_end(&reader->patch);
-}
-
-/* --- Patch reader --- */
-
-static void tell_file(struct al_patch_reader *reader)
+static void tell_file(struct al_change_reader *reader)
 {
     if (!reader->hunks.file.path || reader->has_told || reader->stopped)
         return;
@@ -78,7 +26,7 @@ static void tell_file(struct al_patch_reader *reader)
         reader->to.take_file && !reader->to.take_file(reader->to.payload, &reader->hunks.file);
 }
 
-static void tell_hunk(struct al_patch_reader *reader)
+static void tell_hunk(struct al_change_reader *reader)
 {
     if (reader->part.len && !reader->stopped && reader->to.take_hunk)
         reader->stopped = !reader->to.take_hunk(reader->to.payload, reader->part.buf,
@@ -89,7 +37,7 @@ static void tell_hunk(struct al_patch_reader *reader)
 
 static void take_line(void *payload, const struct al_patch_line *line)
 {
-    struct al_patch_reader *reader = payload;
+    struct al_change_reader *reader = payload;
 
     if (reader->stopped)
         return;
@@ -107,33 +55,49 @@ static void take_line(void *payload, const struct al_patch_line *line)
         tell_hunk(reader);
 }
 
-void al_patch_reader_init(struct al_patch_reader *reader, const struct al_patch_taker *to)
+void al_change_reader_init(struct al_change_reader *reader,
+                           bool (*take_files)(void *payload, const struct al_diff_raw *files),
+                           const struct al_patch_taker *to)
 {
-    *reader = (struct al_patch_reader){ .to = *to, .part = AL_STR_INIT };
-    reader->hunks = AL_HUNKS_INIT(take_line, reader);
+    *reader = (struct al_change_reader){ .files = AL_DIFF_RAW_INIT,
+                                         .take_files = take_files,
+                                         .to = *to,
+                                         .lists_files = true,
+                                         .hunks = AL_HUNKS_INIT(take_line, reader),
+                                         .part = AL_STR_INIT };
+    reader->files.all = true;
     reader->hunks.cuts_lines = true;
 }
 
-void al_patch_reader_clear(struct al_patch_reader *reader)
+void al_change_reader_clear(struct al_change_reader *reader)
 {
+    al_diff_raw_clear(&reader->files);
     al_hunks_clear(&reader->hunks);
     al_str_clear(&reader->part);
 }
 
-bool al_patch_reader_add(void *payload, const char *data, size_t len)
+bool al_change_reader_add(void *payload, const char *data, size_t len)
 {
-    struct al_patch_reader *reader = payload;
+    struct al_change_reader *reader = payload;
 
-    al_hunks_add(&reader->hunks, data, len);
+    const size_t listed = al_diff_raw_add_list(&reader->files, data, len);
+
+    reader->bytes += listed;
+    reader->stopped |= reader->files.broken || reader->bytes > AL_CHANGED_NAMES_MAX_BYTES;
+    if (listed == len || !tell_files(reader))
+        return !reader->stopped;
+    if (reader->take_patch)
+        return reader->take_patch(reader->to.payload, data + listed, len - listed);
+    al_hunks_add(&reader->hunks, data + listed, len - listed);
     return !reader->stopped;
 }
 
-bool al_patch_reader_end(struct al_patch_reader *reader)
+bool al_change_reader_end(struct al_change_reader *reader)
 {
-    al_hunks_end(&reader->hunks);
+    if (tell_files(reader))
+        al_hunks_end(&reader->hunks);
     tell_hunk(reader);
     tell_file(reader);
-    reader->has_told = true;
     return !reader->stopped;
 }
 

@@ -17,14 +17,16 @@
 #include "git/plumbing/diff_raw.h"
 #include "git/repo/repo.h"
 
-/* --- Patch reader --- */
+/* --- Change reader --- */
 
-/* A patch as a series of files and hunks, read while git prints it. */
+/** Names of this size in all are stored; more files are an error of the reading. */
+#define AL_CHANGED_NAMES_MAX_BYTES (64u << 20)
 
 /** A longer hunk is passed on in parts of about this many bytes, cut between lines. */
 #define AL_PATCH_PART_BYTES (128u * 1024u)
 
-/** Gets the parts of a patch.  Either function ends the reading with false, and may be NULL. */
+/** Gets the parts of a patch, as a series of files and hunks, while git prints it.  Either function
+ * ends the reading with false, and may be NULL. */
 struct al_patch_taker {
     /** Valid only during the call. */
     bool (*take_file)(void *payload, const struct al_patch_file *file);
@@ -34,43 +36,23 @@ struct al_patch_taker {
     void *payload;
 };
 
-/** The reader.  Must not be moved after al_patch_reader_init(). */
-struct al_patch_reader {
-    struct al_patch_taker to;
-    struct al_hunks hunks;
-    struct al_str part; /* lines of the hunk that were not passed on */
-    bool is_first;      /* `part` begins a hunk */
-    bool has_told;      /* the file was passed on */
-    bool stopped;
-};
-
-void al_patch_reader_init(struct al_patch_reader *reader, const struct al_patch_taker *to);
-void al_patch_reader_clear(struct al_patch_reader *reader);
-
-/** Sink function: parse the next bytes, split anywhere.  `payload` is the reader. */
-bool al_patch_reader_add(void *payload, const char *data, size_t len);
-
-/** The end of a patch: pass on what was read.  Another patch may follow. */
-bool al_patch_reader_end(struct al_patch_reader *reader);
-
-/* --- Change reader --- */
-
-/** Names of this size in all are stored; more files are an error of the reading. */
-#define AL_CHANGED_NAMES_MAX_BYTES (64u << 20)
-
 /** The reader.  Must not be moved after al_change_reader_init(). */
 struct al_change_reader {
     struct al_diff_raw files;
     /** Called once, before the first part of the patch or at the end.  False ends the reading. */
     bool (*take_files)(void *payload, const struct al_diff_raw *files);
-    void *payload;
-    struct al_patch_reader patch;
-    /** Gets the patch as it comes, in place of `patch`; NULL: that reads it. */
+    struct al_patch_taker to;
+    /** Gets the patch as it comes, in place of `to`; NULL: that gets its parts. */
     bool (*take_patch)(void *payload, const char *data, size_t len);
+    bool lists_files; /**< `take_files` is still to be called */
 
     /* Private. */
     size_t bytes; /* of names */
-    bool in_patch, has_told, stopped;
+    struct al_hunks hunks;
+    struct al_str part; /* lines of the hunk that were not passed on */
+    bool is_first;      /* `part` begins a hunk */
+    bool has_told;      /* the file was passed on */
+    bool stopped;
 };
 
 /** Set up the reader.  `take_files` and the functions of `to` get the payload of `to`. */
@@ -100,7 +82,7 @@ bool al_change_reader_end(struct al_change_reader *reader);
 int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options *options,
                         bool patch, struct al_change_reader *reader, struct al_error *err);
 
-/** Append the options of every patch that struct al_patch_reader reads. */
+/** Append the options of every patch that struct al_change_reader reads. */
 void al_git_add_patch_options(struct al_strv *argv);
 
 /** Append "2 files changed, +3 -0" of a diffstat, which says that in English.  False: it does not.

@@ -306,8 +306,8 @@ int al_git_show(const struct al_repo *repo, const struct al_show_options *option
 static void begin_changes(struct al_log_reader *reader)
 {
     al_change_reader_init(&reader->changes, reader->to->take_files, &reader->to->patch);
-    if (reader->query->patch && !reader->query->no_walk)
-        reader->changes.in_patch = reader->changes.has_told = true;
+    reader->changes.files.in_patch = reader->query->patch && !reader->query->no_walk;
+    reader->changes.lists_files = !reader->changes.files.in_patch;
     reader->has_changes = true;
     reader->record_begins = true;
     reader->state = AL_LOG_CHANGES;
@@ -393,7 +393,7 @@ static size_t read_before(struct al_log_reader *reader, const char *data)
 /* One record or line of the changes, or a part of one. */
 static size_t read_changes(struct al_log_reader *reader, const char *data, size_t len)
 {
-    bool lines = reader->changes.in_patch;
+    bool lines = reader->changes.files.in_patch;
     const char *end;
 
     if (reader->query->no_walk) {

@@ -157,25 +157,16 @@ static void take_line(void *payload, const struct al_patch_line *line)
 bool al_excerpt_reader_add(void *payload, const char *data, size_t len)
 {
     struct al_excerpt_reader *reader = payload;
+    size_t listed;
 
     reader->bytes += len;
     reader->changes.all = reader->in_full; /* READ_MAX_BYTES limits them */
-    while (len && !reader->in_patch) {
-        const char *end = memchr(data, '\0', len);
-        size_t piece = end ? (size_t)(end - data) + 1 : len;
-
-        if (*data == '\0' && al_diff_raw_at_end(&reader->changes))
-            reader->in_patch = true;
-        else if (!al_diff_raw_add(&reader->changes, data, piece))
-            return false;
-        data += piece;
-        len -= piece;
-    }
+    listed = al_diff_raw_add_list(&reader->changes, data, len);
     reader->patch_lines.take = take_line;
     reader->patch_lines.payload = reader;
-    al_hunks_add(&reader->patch_lines, data, len);
+    al_hunks_add(&reader->patch_lines, data + listed, len - listed);
     reader->more = reader->bytes > READ_MAX_BYTES;
-    return !reader->more;
+    return !reader->more && !reader->changes.broken;
 }
 
 void al_excerpt_reader_end(struct al_excerpt_reader *reader)
@@ -491,7 +482,7 @@ static int add_diff(const struct al_repo *repo, const struct al_diff_options *op
     from = command.argv.count;
     (void)al_batch_add(&command.argv, words, at);
     move_pathspecs(repo, &empty_worktree, from, &command.argv);
-    reader->in_patch = false;
+    reader->changes.in_patch = false;
     r = al_git_read(&repo->at, &command, (struct al_sink){ al_excerpt_reader_add, reader }, err);
     if (r == 0 && reader->changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what changed");

@@ -39,7 +39,7 @@ struct al_excerpt_reader {
     bool in_full;        /**< store and write the whole patch; set before the first byte is fed */
 
     /* Parser state. */
-    bool in_patch, is_full;
+    bool is_full;
     struct al_hunks patch_lines;
     char first; /* of the last line of content */
     struct al_excerpt_side {

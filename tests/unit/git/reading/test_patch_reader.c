@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/reading/patch_reader.c: files and hunks, however the input is split. */
+/* git/reading/change_reader.c: files and hunks, however the input is split. */
 #include "git/reading/change_reader.h"
 
 #include <string.h>
@@ -29,13 +29,14 @@ static void check_pieces(const char *patch, size_t piece, const char *expected)
 {
     al_auto(al_str_clear) struct al_str got = AL_STR_INIT;
     const struct al_patch_taker to = { take_file, take_hunk, &got };
-    al_auto(al_patch_reader_clear) struct al_patch_reader reader;
+    al_auto(al_change_reader_clear) struct al_change_reader reader;
     size_t len = strlen(patch);
 
-    al_patch_reader_init(&reader, &to);
+    al_change_reader_init(&reader, NULL, &to);
+    reader.files.in_patch = true;
     for (size_t at = 0; at < len; at += piece)
-        assert_true(al_patch_reader_add(&reader, patch + at, len - at < piece ? len - at : piece));
-    assert_true(al_patch_reader_end(&reader));
+        assert_true(al_change_reader_add(&reader, patch + at, len - at < piece ? len - at : piece));
+    assert_true(al_change_reader_end(&reader));
     assert_string_equal(got.buf, expected);
 }
 
@@ -90,15 +91,16 @@ static void a_long_hunk_comes_in_parts(void **state)
     al_auto(al_str_clear) struct al_str patch = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str got = AL_STR_INIT;
     const struct al_patch_taker to = { take_file, take_hunk, &got };
-    al_auto(al_patch_reader_clear) struct al_patch_reader reader;
+    al_auto(al_change_reader_clear) struct al_change_reader reader;
 
     (void)state;
     al_str_adds(&patch, "diff --git a/x b/x\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,40000 @@\n");
     for (int i = 0; i < 40000; i++)
         al_str_adds(&patch, "+123456789\n");
-    al_patch_reader_init(&reader, &to);
-    assert_true(al_patch_reader_add(&reader, patch.buf, patch.len));
-    assert_true(al_patch_reader_end(&reader));
+    al_change_reader_init(&reader, NULL, &to);
+    reader.files.in_patch = true;
+    assert_true(al_change_reader_add(&reader, patch.buf, patch.len));
+    assert_true(al_change_reader_end(&reader));
     assert_non_null(strstr(got.buf, "\n++123456789\n"));
 }
 
