@@ -555,22 +555,20 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
     return code;
 }
 
-int al_cmd_call(int argc, char **argv)
+int al_cmd_call(struct al_options *options, int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_json_decrefp) json_t *arguments = NULL;
     const struct al_listed_tool *tool = NULL;
     struct al_setup setup;
     int r, code;
 
-    if (!al_options_take(&options, "call", NULL, &argc, argv, &code))
-        return code;
-    if (options.help)
-        return al_tools_show(&options, argv[0]);
-    r = al_prepare_call(&setup, "call", &options, argc, argv, &tool, &arguments, &err);
+    if (al_option(options, "--help"))
+        return al_tools_show(options, argv[0]);
+    r = al_prepare_call(&setup, "call", options, argc, argv, &tool, &arguments, &err);
     setup.auto_pulls = true;
-    code = r < 0 ? al_cli_fail(&err) : al_cli_run_call(&setup, tool, arguments, options.json, NULL);
+    code = r < 0 ? al_cli_fail(&err)
+                 : al_cli_run_call(&setup, tool, arguments, al_option(options, "--json"), NULL);
     al_setup_clear(&setup);
     return code;
 }

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+struct al_options;
+
 /** Exit codes of every command. */
 enum al_exit {
     AL_EXIT_OK = 0,
@@ -13,24 +15,25 @@ enum al_exit {
     AL_EXIT_NOT_APPROVED = 3,
 };
 
-/** The commands.  `argv` holds the words after the command's name.  Each returns the exit code. */
-int al_cmd_serve(int argc, char **argv);
-int al_cmd_call(int argc, char **argv);
-int al_cmd_tools(int argc, char **argv);
-int al_cmd_log(int argc, char **argv);
-int al_cmd_policy(int argc, char **argv);
-int al_cmd_rollback(int argc, char **argv);
-int al_cmd_diff(int argc, char **argv);
-int al_cmd_git(int argc, char **argv);
-int al_cmd_run(int argc, char **argv);
-int al_cmd_snapshot(int argc, char **argv);
-int al_cmd_hook(int argc, char **argv);
-int al_cmd_review(int argc, char **argv);
-int al_cmd_staging(int argc, char **argv);
-int al_cmd_doctor(int argc, char **argv);
-int al_cmd_install(int argc, char **argv);
-int al_cmd_complete(int argc, char **argv);
-int al_cmd_version(int argc, char **argv);
+/** The commands.  `argv` holds the words after the command's name that are no options.  Each
+ * returns the exit code. */
+int al_cmd_serve(struct al_options *options, int argc, char **argv);
+int al_cmd_call(struct al_options *options, int argc, char **argv);
+int al_cmd_tools(struct al_options *options, int argc, char **argv);
+int al_cmd_log(struct al_options *options, int argc, char **argv);
+int al_cmd_policy(struct al_options *options, int argc, char **argv);
+int al_cmd_rollback(struct al_options *options, int argc, char **argv);
+int al_cmd_diff(struct al_options *options, int argc, char **argv);
+int al_cmd_git(struct al_options *options, int argc, char **argv);
+int al_cmd_run(struct al_options *options, int argc, char **argv);
+int al_cmd_snapshot(struct al_options *options, int argc, char **argv);
+int al_cmd_hook(struct al_options *options, int argc, char **argv);
+int al_cmd_review(struct al_options *options, int argc, char **argv);
+int al_cmd_staging(struct al_options *options, int argc, char **argv);
+int al_cmd_doctor(struct al_options *options, int argc, char **argv);
+int al_cmd_install(struct al_options *options, int argc, char **argv);
+int al_cmd_complete(struct al_options *options, int argc, char **argv);
+int al_cmd_version(struct al_options *options, int argc, char **argv);
 
 /** Whether --to goes to what a label names: it is not empty, and reads as no number and no time. */
 bool al_cli_is_label(const char *text);

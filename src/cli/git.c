@@ -224,7 +224,7 @@ static int call_from_shell(const struct al_options *options, struct al_git_shell
     if (r == 0)
         r = al_setup_tools(&setup, &err);
     if (r == 0)
-        r = make_call(&setup, options->roots.count, name, arguments, &err);
+        r = make_call(&setup, al_option(options, "--root"), name, arguments, &err);
     if (r < 0)
         r = strcmp(name, "git") != 0 ? al_cli_fail(&err) : fail(err.message);
     al_setup_clear(&setup);
@@ -278,40 +278,24 @@ static int run_git(const struct al_options *options, struct al_git_shell shell, 
     return code ? code : call_from_shell(options, shell, "git", arguments);
 }
 
-int al_cmd_git(int argc, char **argv)
+int al_cmd_git(struct al_options *options, int argc, char **argv)
 {
-    return run_git(&(struct al_options){ .json = false }, (struct al_git_shell){ .env = NULL },
-                   argc, argv);
+    return run_git(options, (struct al_git_shell){ .env = NULL }, argc, argv);
 }
 
 /* --- airlock run and snapshot --- */
 
-/* The root of the sandbox alone, which was added behind those of the command line. */
-static void keep_last(struct al_strv *roots)
+/* What a sandbox hands over: git, in its root alone, which was added behind those of the command
+ * line. */
+static int run_for_sandbox(struct al_options *options, const char *last_root)
 {
-    al_auto(al_strv_clear) struct al_strv all = *roots;
-
-    *roots = AL_STRV_INIT;
-    al_strv_add(roots, all.items[all.count - 1]);
-}
-
-/* What a sandbox hands over: git, in its root alone.  Files of the command line are where they were
- * before the sandbox chose a directory. */
-static int run_for_sandbox(struct al_options *options, bool network)
-{
-    const char **const files[] = { &options->config, &options->audit, &options->worker };
-    al_auto(al_strv_clear) struct al_strv absolute = AL_STRV_INIT, words = AL_STRV_INIT;
+    const bool network = al_option(options, "--network");
+    al_auto(al_freep) char *root = al_strdup(last_root);
     al_auto(al_freep) char *here = NULL;
-    const char *root;
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
     int code;
 
-    for (size_t i = 0; i < AL_COUNT(files); i++)
-        if (*files[i]) {
-            al_strv_take(&absolute, al_environment_absolute(*files[i]));
-            *files[i] = absolute.items[absolute.count - 1];
-        }
-    keep_last(&options->roots);
-    root = options->roots.items[0];
+    al_option_set(options, "--root", root);
     if (al_handover_take(root, &words) < 0)
         return fail("this is no git of a sandbox");
     if (*words.items[0] != '/' || chdir(words.items[0]) < 0 || !(here = getcwd(NULL, 0)) ||
@@ -325,27 +309,15 @@ static int run_for_sandbox(struct al_options *options, bool network)
     return code;
 }
 
-static int run_labelled(const char *command, bool takes_words, int argc, char **argv)
+static int run_labelled(struct al_options *options, bool takes_words, int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
+    const char *label = al_option(options, "--label"), *root = al_option(options, "--root");
     al_auto(al_json_decrefp) json_t *arguments = NULL;
     al_auto(al_strv_clear) struct al_strv again = AL_STRV_INIT;
-    const char *label = NULL;
-    bool confine = false, network = false, as_git = false;
-    const struct al_own_option own[] = {
-        { "--label", NULL, &label },
-        { takes_words ? "--confine" : NULL, &confine, NULL },
-        { "--network", &network, NULL },
-        { "--as-git", &as_git, NULL }, /* for a sandbox */
-        { NULL, NULL, NULL },
-    };
-    char *const *const given = argv;
     int code;
 
-    if (!al_options_take_first(&options, command, own, &argc, &argv, &code))
-        return code;
-    if (as_git && options.roots.count)
-        return run_for_sandbox(&options, network);
+    if (al_option(options, "--as-git") && root)
+        return run_for_sandbox(options, root);
     if (takes_words != (argc > 0))
         return al_cli_usage(takes_words
                                 ? "run needs a command, for example: airlock run -- make test"
@@ -356,29 +328,29 @@ static int run_labelled(const char *command, bool takes_words, int argc, char **
         return takes_words ? enter(argv) : fail("a sandbox has no checkpoints of its own");
     al_strv_take(&again, realpath("/proc/self/exe", NULL));
     al_strv_add(&again, "run");
-    for (char *const *at = given; at < argv; at++)
-        if (strcmp(*at, "--") != 0)
-            al_strv_add(&again, *at);
+    for (size_t i = 0; i < options->given.count; i++)
+        if (*options->given.items[i]) /* a flag has no value */
+            al_strv_add(&again, options->given.items[i]);
     arguments = arguments_of("command", argc, argv);
     if (label)
         al_json_set(arguments, "label", al_json_name(label));
-    if (confine)
+    if (al_option(options, "--confine"))
         al_json_set(arguments, "confine", json_true());
-    if (network)
+    if (al_option(options, "--network"))
         al_json_set(arguments, "network", json_true());
-    code = call_from_shell(&options, (struct al_git_shell){ .again = &again }, "run", arguments);
+    code = call_from_shell(options, (struct al_git_shell){ .again = &again }, "run", arguments);
     if (!takes_words && code == AL_EXIT_OK)
         al_log_note("checkpoint taken; airlock rollback takes back what executions change from now "
                     "on, and no edits of your own");
     return code;
 }
 
-int al_cmd_run(int argc, char **argv)
+int al_cmd_run(struct al_options *options, int argc, char **argv)
 {
-    return run_labelled("run", true, argc, argv);
+    return run_labelled(options, true, argc, argv);
 }
 
-int al_cmd_snapshot(int argc, char **argv)
+int al_cmd_snapshot(struct al_options *options, int argc, char **argv)
 {
-    return run_labelled("snapshot", false, argc, argv);
+    return run_labelled(options, false, argc, argv);
 }

@@ -1,27 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The commands, a row for each, and the texts of --help. */
+/* The commands, a row for each, with their options, and the texts of --help. */
 #ifndef AL_CLI_HELP_H
 #define AL_CLI_HELP_H
 
-struct al_nearest;
+#include <stdbool.h>
 
-/** The shared options that a command knows, beside --audit, --config and --help. */
-enum al_knows {
-    AL_KNOWS_JSON = 1 << 0,
-    AL_KNOWS_PLACE = 1 << 1,  /**< where it works: --root */
-    AL_KNOWS_CALLS = 1 << 2,  /**< how calls are made; to one that knows a place alone they mean
-                                   nothing, which is said */
-    AL_KNOWS_AGENT = 1 << 3,  /**< the same for --agent */
-    AL_KNOWS_SERVER = 1 << 4, /**< those of a server over HTTP */
-    AL_KNOWS_TOOLS = 1 << 5,  /**< --help behind the name of a tool is about that tool */
+struct al_nearest;
+struct al_options;
+
+struct al_option_row {
+    const char *list;  /**< of options that commands share, or a command; NULL: all take it */
+    const char *name;  /**< "--yes", a flag; "--root DIR" has a value, which for FILE is a path */
+    const char *about; /**< for --help; NULL: it is taken, and not shown */
+    const char *also;  /**< another name, "-y"; NULL: there is none */
 };
+
+/** The options; one without a name ends them. */
+extern const struct al_option_row al_option_rows[];
 
 struct al_command {
     const char *name;
-    int (*run)(int argc, char **argv);
-    unsigned knows; /**< of enum al_knows */
-    const char *usage, *about, *shared_options, *own_options;
+    int (*run)(struct al_options *options, int argc, char **argv);
+    const char *usage, *about;
+    const char *lists; /**< that --help shows beside its own: " place agent " */
+    const char *more;  /**< that are taken too; NULL: none */
+    enum {
+        AL_WORDS_APART, /**< options stand anywhere */
+        AL_WORDS_TOOL,  /**< the same; --help behind the name of a tool is about that tool */
+        AL_WORDS_LAST,  /**< the first word ends the options */
+        AL_WORDS_ALL    /**< there are no options */
+    } words;
 };
+
+/** Test whether an option is the command's own, or on a list that --help shows. */
+bool al_command_shows(const struct al_command *command, const struct al_option_row *row);
 
 /** The command of this name; NULL: there is none, and `nearest` was offered the names.  It may be
  * NULL. */

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "proc/proc.h"
 
@@ -67,12 +68,20 @@ static int ssh(int argc, char **argv)
 }
 
 /* Commands that are options too: "--rollback 2", "--rollback=2". */
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} as_options[] = { { "--version", al_cmd_version },
-                   { "--tool-log", al_cmd_log },
-                   { "--rollback", al_cmd_rollback } };
+static const char *const as_options[][2] = { { "--version", "version" },
+                                             { "--tool-log", "log" },
+                                             { "--rollback", "rollback" } };
+
+static int run_command(const struct al_command *command, int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = AL_OPTIONS_INIT;
+    int code;
+
+    if (al_options_take(&options, command, &argc, argv, &code))
+        return command->run(&options, argc, argv);
+    /* 2 would tell a client to stop what it does. */
+    return code == AL_EXIT_USAGE && command->run == al_cmd_hook ? AL_EXIT_FAILED : code;
+}
 
 static int run(int argc, char **argv)
 {
@@ -95,15 +104,17 @@ static int run(int argc, char **argv)
     (void)mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
     if (!strcmp(name, "git")) /* a link that stands in for git */
-        return al_cmd_git(argc - 1, argv + 1);
+        return run_command(al_command_find("git", NULL), argc - 1, argv + 1);
     for (size_t i = 0; i < AL_COUNT(as_options); i++) {
-        const size_t len = strlen(as_options[i].name);
+        const size_t len = strlen(as_options[i][0]);
 
-        if (!strcmp(word, as_options[i].name))
-            return as_options[i].run(argc - 2, argv + 2);
-        if (!strncmp(word, as_options[i].name, len) && word[len] == '=') {
+        if (strncmp(word, as_options[i][0], len) != 0 || (word[len] && word[len] != '='))
+            continue;
+        command = al_command_find(as_options[i][1], NULL);
+        if (word[len]) {
             argv[1] += len + 1;
-            return as_options[i].run(argc - 1, argv + 1);
+            argc++;
+            argv--;
         }
     }
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
@@ -111,7 +122,7 @@ static int run(int argc, char **argv)
 
         return argc > 1 ? code : AL_EXIT_USAGE;
     }
-    return command ? command->run(argc - 2, argv + 2)
+    return command ? run_command(command, argc - 2, argv + 2)
                    : al_cli_unknown("unknown command", &nearest, "see airlock --help");
 }
 

@@ -328,9 +328,10 @@ void al_cli_wrap(struct al_str *out, size_t indent, const char *text)
     for (size_t i = out->len; i > 0 && out->buf[i - 1] != '\n'; i--)
         column++;
     for (const char *word = text; *word;) {
-        size_t len = strcspn(word, " ");
+        size_t len = strcspn(word, " \n");
 
-        if (column > indent && column + 1 + len > AL_CLI_COLUMNS) {
+        if (column > indent &&
+            (column + 1 + len > AL_CLI_COLUMNS || (word > text && word[-1] == '\n'))) {
             al_str_addc(out, '\n');
             column = 0;
         }
@@ -338,7 +339,7 @@ void al_cli_wrap(struct al_str *out, size_t indent, const char *text)
             al_str_addc(out, ' ');
         al_str_add(out, word, len);
         column += len;
-        word += len + strspn(word + len, " ");
+        word += len + strspn(word + len, " \n");
     }
     al_str_addc(out, '\n');
 }

@@ -2,7 +2,6 @@
 /* The configuration, the options and the tools. */
 #include "cli/setup.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -241,94 +240,8 @@ static void find_paths(struct al_setup *setup)
         setup->state_dir =
             al_fs_join(setup->home ? setup->home : "/nonexistent", ".local/state/airlock");
     setup->journal_file = setup->config.journal.file
-                              ? al_environment_absolute(setup->config.journal.file)
+                              ? al_strdup(setup->config.journal.file)
                               : al_fs_join(setup->state_dir, "tool_log.jsonl");
-}
-
-/* Read the value of --tool, e.g. "read,command". */
-static int read_tool_option(struct al_strv *words, const char *list, struct al_error *err)
-{
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-
-    if (list)
-        al_strv_clear(words);
-    for (const char *at = list; at; at = *at ? at + 1 : NULL) {
-        const size_t len = strcspn(at, ",");
-
-        al_strv_take(words, al_strndup(at, len));
-        if (al_shell_check_tool(words->items[words->count - 1], &why) < 0)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "--tool %s", why.message);
-        at += len;
-    }
-    return 0;
-}
-
-static int read_shell_options(struct al_setup *setup, const struct al_options *options,
-                              struct al_error *err)
-{
-    const char *text = options->command_timeout;
-    char *end = NULL;
-    long seconds;
-
-    if (text) {
-        seconds = strtol(text, &end, 10);
-        if (*end || !isdigit((unsigned char)*text) || seconds < 1 ||
-            seconds > AL_SHELL_TIMEOUT_S_MAX)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "--command-timeout is 1 to %d seconds",
-                                AL_SHELL_TIMEOUT_S_MAX);
-        setup->config.shell.timeout_s = (uint32_t)seconds;
-    }
-    return read_tool_option(&setup->config.shell.tool, options->tool, err);
-}
-
-static void replace(char **field, const char *option)
-{
-    if (!option)
-        return;
-    free(*field);
-    *field = al_strdup(option);
-}
-
-static void replace_list(struct al_strv *field, const struct al_strv *option)
-{
-    if (option->count)
-        al_strv_clear(field);
-    al_strv_add_all(field, option);
-}
-
-static int read_http_options(struct al_config *config, const struct al_options *options,
-                             struct al_error *err)
-{
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-
-    for (size_t i = 0; i < options->http.count; i++)
-        if (al_serve_check_place(options->http.items[i], &why) < 0)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "--http %s", why.message);
-    replace_list(&config->serve.http, &options->http);
-    if (options->token_file)
-        config->serve.no_token = false;
-    if (options->no_token)
-        free(al_take(&config->serve.token_file));
-    replace(&config->serve.token_file, options->token_file);
-    replace(&config->serve.tls_cert, options->tls_cert);
-    replace(&config->serve.tls_key, options->tls_key);
-    config->serve.no_token |= options->no_token;
-    config->serve.behind_proxy |= options->behind_proxy;
-    return 0;
-}
-
-static int read_serve_options(struct al_config *config, const struct al_options *options,
-                              struct al_error *err)
-{
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-
-    if (options->agent && al_agent_check_name(options->agent, &why) < 0)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "--agent %s", why.message);
-    replace(&config->serve.agent, options->agent);
-    replace(&config->serve.grant, options->grant);
-    replace(&config->shell_grant, options->grant);
-    replace(&config->serve.worker, options->worker);
-    return read_http_options(config, options, err);
 }
 
 static void write_line(const char *line)
@@ -339,32 +252,26 @@ static void write_line(const char *line)
     (void)al_write_all(STDERR_FILENO, text, strlen(text));
 }
 
-/* Append an option with the path of what exists, from any directory.  False: it is no word. */
-static bool add_option(struct al_str *out, const char *name, const char *given)
-{
-    al_auto(al_freep) char *path = realpath(given, NULL);
-    al_auto(al_freep) char *safe = path ? al_text_sanitize_shown_line(path) : NULL;
-
-    if (!path || strcmp(path, safe) != 0)
-        return false;
-    al_str_addf(out, " %s", name);
-    al_shell_words_add(out, path);
-    return true;
-}
-
-/* What the configuration file says holds in another terminal as well. */
+/* What the configuration file says holds in another terminal as well.  NULL: a path is no word. */
 static char *format_options(const struct al_options *options)
 {
+    const struct al_strv *given = &options->given;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    bool is_whole = true;
 
-    for (size_t i = 0; i < options->roots.count && is_whole; i++)
-        is_whole = add_option(&text, "--root", options->roots.items[i]);
-    if (options->config && is_whole)
-        is_whole = add_option(&text, "--config", options->config);
-    if (options->worker && is_whole)
-        is_whole = add_option(&text, "--worker", options->worker);
-    return is_whole ? al_str_detach(&text) : NULL;
+    for (size_t i = 0; i < given->count; i += 2) {
+        al_auto(al_freep) char *path = NULL;
+        al_auto(al_freep) char *safe = NULL;
+
+        if (!al_shell_words_list(" --root --config --worker ", given->items[i]))
+            continue;
+        path = realpath(given->items[i + 1], NULL);
+        safe = path ? al_text_sanitize_shown_line(path) : NULL;
+        if (!path || strcmp(path, safe) != 0)
+            return NULL;
+        al_str_addf(&text, " %s", given->items[i]);
+        al_shell_words_add(&text, path);
+    }
+    return al_str_detach(&text);
 }
 
 int al_setup_read_config(const struct al_setup *setup, const struct al_options *options,
@@ -373,30 +280,9 @@ int al_setup_read_config(const struct al_setup *setup, const struct al_options *
     int r;
 
     al_config_init(config);
-    r = al_config_load(config, options->config, al_environment_get("XDG_CONFIG_HOME"), setup->home,
-                       err);
-    if (r < 0)
-        return r;
-    replace_list(&config->roots, &options->roots);
-    replace_list(&config->toolsets, &options->toolsets);
-    if (options->roots.count)
-        config->roots_line = 0;
-    if (options->toolsets.count)
-        config->toolsets_line = 0;
-    config->serve.verbose |= options->verbose;
-    replace(&config->journal.file, options->audit);
-    if (options->approval) {
-        int mode = al_approval_mode_parse(options->approval);
-
-        if (mode < 0)
-            return al_error_about(
-                al_error_set(err, AL_ERR_BAD_ARGS, "--approval is ask, allow or deny"), err,
-                AL_SUBJECT_NONE, "--approval");
-        config->approval.mode = (enum al_approval_mode)mode;
-    }
-    if (options->no_git)
-        config->journal.checkpoints = false;
-    return read_serve_options(config, options, err);
+    r = al_config_load(config, al_option(options, "--config"),
+                       al_environment_get("XDG_CONFIG_HOME"), setup->home, err);
+    return r == 0 ? al_config_take_options(config, options, err) : r;
 }
 
 int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err)
@@ -407,14 +293,14 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
     setup->home = find_home();
     setup->options = format_options(options);
     setup->session.options = setup->options;
-    setup->named_toolsets = options->toolsets.count > 0;
+    setup->named_toolsets = al_option(options, "--toolset") != NULL;
     r = al_setup_read_config(setup, options, &setup->config, err);
     if (r < 0)
         return r;
     if (setup->config.serve.verbose)
         setup->session.trace = write_line;
     find_paths(setup);
-    return read_shell_options(setup, options, err);
+    return 0;
 }
 
 const struct al_shell_session al_shell_sessions[] = {
@@ -458,8 +344,10 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
         return r;
     setup->session.defaults.timeout_ms = setup->config.git.timeout_ms;
     setup->session.defaults.max_bytes = setup->config.git.max_bytes;
-    if (setup->serves_shell)
-        replace(&setup->config.serve.grant, setup->config.shell_grant);
+    if (setup->serves_shell && setup->config.shell_grant) {
+        free(setup->config.serve.grant);
+        setup->config.serve.grant = al_strdup(setup->config.shell_grant);
+    }
     r = set_up_worker(setup, err);
     if (r < 0)
         return al_error_about(r, err, AL_SUBJECT_NONE, "--worker");

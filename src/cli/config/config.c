@@ -9,33 +9,16 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "cli/config/given.h"
 #include "cli/config/keys.h"
 #include "cli/config/toml.h"
 #include "guard/env.h"
 #include "guard/text.h"
-#include "serve/http/address.h"
 
 #define SYSTEM_FILE      "/etc/airlock/config.toml"
 #define FILE_MAX_BYTES   (1u << 20)
 #define STRING_MAX_BYTES 4096u
 #define GRANT_MAX_BYTES  64u
-
-int al_serve_check_place(const char *place, struct al_error *err)
-{
-    struct al_http_address address;
-
-    return al_http_address_parse(place, &address, err);
-}
-
-int al_shell_check_tool(const char *word, struct al_error *err)
-{
-    static const char *const words[] = { "all", "command", "read", "write" };
-
-    for (size_t i = 0; i < AL_COUNT(words); i++)
-        if (!strcmp(word, words[i]))
-            return 0;
-    return al_error_set(err, AL_ERR_BAD_ARGS, "is a list of command, all, read and write");
-}
 
 int al_config_error(const struct al_config *config, unsigned line, const char *key, int r,
                     struct al_error *err)
@@ -94,7 +77,10 @@ static void al_printf(3, 4)
     va_start(args, fmt);
     al_str_addv(&what, fmt, args);
     va_end(args);
-    (void)al_value_error(value, reader->err, "%s", what.buf);
+    if (*value->file)
+        (void)al_value_error(value, reader->err, "%s", what.buf);
+    else
+        (void)al_error_set(reader->err, AL_ERR_BAD_ARGS, "%s %s", value->key, what.buf);
     reader->line = value->line;
 }
 
@@ -155,18 +141,47 @@ static bool check_type(struct reader *reader, const struct al_value *value, enum
     return false;
 }
 
+/* "must be 'ask', 'allow' or 'deny'"; of an option "is ask, allow or deny" */
+static void fail_choice(struct reader *reader, const struct al_key *key,
+                        const struct al_value *value)
+{
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    const char *quote = *value->file ? "'" : "";
+
+    for (size_t i = 0; key->words[i]; i++)
+        al_str_addf(&list, "%s%s%s%s",
+                    !i                  ? ""
+                    : key->words[i + 1] ? ", "
+                                        : " or ",
+                    quote, key->words[i], quote);
+    fail(reader, value, "%s %s", *value->file ? "must be" : "is", list.buf);
+}
+
+static bool has_word(const struct al_key *key, const char *text, unsigned *ret_index)
+{
+    unsigned i = 0;
+
+    while (key->words[i] && strcmp(key->words[i], text) != 0)
+        i++;
+    *ret_index = i;
+    return key->words[i];
+}
+
 /* Check the rules for every string: not empty and not too long, and what its key wants. */
 static bool check_string(struct reader *reader, const struct al_key *key,
                          const struct al_value *value)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    unsigned index;
 
-    if (!*value->text)
+    if (!*value->text && *value->file)
         fail(reader, value, "must not be empty");
     else if (strlen(value->text) > STRING_MAX_BYTES)
         fail(reader, value, "must be at most %u bytes", STRING_MAX_BYTES);
     else if (key->check && key->check(value->text, &why) < 0)
         fail(reader, value, "%s", why.message);
+    else if (key->words && !has_word(key, value->text, &index))
+        fail_choice(reader, key, value);
     else
         return true;
     return false;
@@ -231,7 +246,7 @@ static void read_file(struct reader *reader, const struct al_key *key, const str
                       void *ret)
 {
     char **field = ret;
-    const char *slash = strrchr(value->file, '/');
+    const char *slash = strrchr(value->file, '/'); /* the path of an option is absolute */
     al_auto(al_freep) char *directory =
         slash ? al_strndup(value->file, (size_t)(slash + 1 - value->file)) : al_strdup(".");
     al_auto(al_freep) char *path = NULL;
@@ -257,32 +272,11 @@ static void read_string(struct reader *reader, const struct al_key *key,
     *field = al_strdup(value->text);
 }
 
-/* "must be 'ask', 'allow' or 'deny'" */
-static void fail_choice(struct reader *reader, const struct al_key *key,
-                        const struct al_value *value)
-{
-    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-
-    for (size_t i = 0; key->words[i]; i++) {
-        bool last = !key->words[i + 1];
-
-        al_str_addf(&list, "%s'%s'", !i ? "" : last ? " or " : ", ", key->words[i]);
-    }
-    fail(reader, value, "must be %s", list.buf);
-}
-
 static void read_choice(struct reader *reader, const struct al_key *key,
                         const struct al_value *value, void *ret)
 {
-    unsigned *field = ret;
-    if (!check_string(reader, key, value))
-        return;
-    for (unsigned i = 0; key->words[i]; i++)
-        if (!strcmp(key->words[i], value->text)) {
-            *field = i;
-            return;
-        }
-    fail_choice(reader, key, value);
+    if (check_string(reader, key, value))
+        (void)has_word(key, value->text, ret);
 }
 
 /* --- Tables whose names the user chooses, and lists of tables --- */
@@ -507,6 +501,69 @@ int al_config_read_table(const char *place, const struct al_value *table, void *
     struct reader reader = { .hidden = place, .err = err };
 
     read_table(&reader, place, table, fields);
+    return reader.line ? AL_ERR_BAD_ARGS : 0;
+}
+
+/* --- Options --- */
+
+/* Read what an option says: all values of a list, else the newest, which for words has several
+ * behind commas. */
+static void take_option(struct reader *reader, const struct al_key *key, struct al_strv *given,
+                        void *fields)
+{
+    void *field = (char *)fields + key->offset;
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+    const struct al_strv *list = given;
+    struct al_value value = { .type = AL_VALUE_STRING,
+                              .file = "",
+                              .line = 1,
+                              .key = (char *)key->option,
+                              .text = given->items[given->count - 1] };
+
+    if (key->kind == AL_KEY_STRINGS) {
+        for (char *part; key->words && (part = strsep(&value.text, ","));)
+            al_strv_add(&words, part);
+        if (words.count)
+            list = &words;
+        al_strv_clear(field);
+        for (size_t i = 0; i < list->count; i++) {
+            value.text = list->items[i];
+            add_string(reader, key, &value, field);
+        }
+    } else if (key->kind == AL_KEY_BOOL) {
+        *(bool *)field = !key->initial;
+    } else if (key->kind == AL_KEY_UINT32 &&
+               (!*value.text || value.text[strspn(value.text, "0123456789")])) {
+        fail(reader, &value, "must be a whole number");
+    } else {
+        kinds[key->kind].read(reader, key, &value, field);
+    }
+}
+
+int al_config_take_options(struct al_config *config, const struct al_options *options,
+                           struct al_error *err)
+{
+    struct reader reader = { .hidden = "", .err = err };
+    const struct al_key *key;
+
+    if (al_option(options, "--token-file"))
+        config->serve.no_token = false;
+    if (al_option(options, "--no-token"))
+        al_freep(&config->serve.token_file);
+    for (size_t i = 0; (key = al_key_nth(i)) && !reader.line; i++) {
+        al_auto(al_strv_clear) struct al_strv given = AL_STRV_INIT;
+
+        if (key->option)
+            al_option_all(options, key->option, &given);
+        if (given.count)
+            take_option(&reader, key, &given, config);
+        if (reader.line)
+            (void)al_error_about(AL_ERR_BAD_ARGS, err, AL_SUBJECT_NONE, key->option);
+    }
+    if (al_option(options, "--root"))
+        config->roots_line = 0;
+    if (al_option(options, "--toolset"))
+        config->toolsets_line = 0;
     return reader.line ? AL_ERR_BAD_ARGS : 0;
 }
 

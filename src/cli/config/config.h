@@ -20,6 +20,8 @@
 #include "guard/program.h"
 #include <stddef.h>
 
+struct al_options;
+
 /** What clients over HTTP may use. */
 struct al_serve_limits {
     uint32_t max_body;              /**< bytes of a request's body */
@@ -66,9 +68,6 @@ enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN 
 
 /** What `airlock hook` answers before a tool when there is no checkpoint. */
 enum al_hook_failure { AL_HOOK_FAILURE_ALLOW, AL_HOOK_FAILURE_DENY };
-
-/** The longest time of bash_command. */
-#define AL_SHELL_TIMEOUT_S_MAX 600
 
 /** Where the sandbox keeps its files. */
 enum al_staging_backend { AL_STAGING_MEMORY, AL_STAGING_DIRECTORY };
@@ -195,10 +194,9 @@ int al_config_load(struct al_config *config, const char *path, const char *env_c
 int al_config_error(const struct al_config *config, unsigned line, const char *key, int r,
                     struct al_error *err);
 
-/** Check a word of --tool, or a place to listen at: "127.0.0.1:7420", "[::1]:7420", "unix:/path".
- * 0 or AL_ERR_BAD_ARGS. */
-int al_shell_check_tool(const char *word, struct al_error *err);
-int al_serve_check_place(const char *place, struct al_error *err);
+/** Take the options of the command line.  0, or AL_ERR_BAD_ARGS, naming the option. */
+int al_config_take_options(struct al_config *config, const struct al_options *options,
+                           struct al_error *err);
 
 void al_mcp_servers_clear(struct al_mcp_servers *servers);
 

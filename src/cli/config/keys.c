@@ -14,6 +14,7 @@
 #include "guard/nofollow.h"
 #include "guard/program.h"
 #include "guard/url.h"
+#include "serve/http/address.h"
 #include "serve/http/origin.h"
 
 /* An identity for commits: "Name <mail>". */
@@ -47,6 +48,13 @@ static int staging_check_base_url(const char *address, struct al_error *err)
                             "must begin with https:// (http:// only for localhost, 127.0.0.1 and "
                             "[::1])");
     return 0;
+}
+
+static int check_place(const char *place, struct al_error *err)
+{
+    struct al_http_address address;
+
+    return al_http_address_parse(place, &address, err);
 }
 
 /* The most bytes that a limit of disk space may have. */
@@ -91,6 +99,8 @@ static const char *const hook_failures[] = { "allow", "deny", NULL };
 /* In the order of enum al_isolation. */
 static const char *const isolations[] = { "auto", "landlock", "firejail", "none", NULL };
 
+static const char *const shell_tools[] = { "command", "all", "read", "write", NULL };
+
 /* In the order of enum al_notify. */
 static const char *const notifications[] = { "none", "bell", "notify-send", NULL };
 
@@ -121,8 +131,9 @@ static int check_worktrees_dir(const char *path, struct al_error *err)
 }
 
 static const struct al_key keys[] = {
-    { "toolsets", "The tools that a session offers; --toolset.", STRINGS(toolsets, 1, 32) },
-    { "roots", "Where an agent may work; --root.", STRINGS(roots, 0, 64) },
+    { "toolsets", "The tools that a session offers.", STRINGS(toolsets, 1, 32),
+      .option = "--toolset" },
+    { "roots", "Where an agent may work.", STRINGS(roots, 0, 64), .option = "--root" },
 
     { "tools.git.enabled", "false: the toolset git has no tools.", BOOL(git.enabled),
       .initial = true },
@@ -145,18 +156,18 @@ static const struct al_key keys[] = {
 
     { "tools.shell.command_whitelist", "Commands of bash_command.",
       STRINGS(shell.whitelist, 0, 256), .check = al_whitelist_check },
-    { "tools.shell.tool", "What bash_command may: command, all, read, write; --tool.",
-      STRINGS(shell.tool, 0, 4), .takes_one = true, .check = al_shell_check_tool },
-    { "tools.shell.command_timeout", "Seconds of bash_command; --command-timeout.",
-      UINT32(shell.timeout_s, 1, AL_SHELL_TIMEOUT_S_MAX), .initial = 30 },
+    { "tools.shell.tool", "What bash_command may: command, all, read, write.",
+      STRINGS(shell.tool, 0, 4), .takes_one = true, .words = shell_tools, .option = "--tool" },
+    { "tools.shell.command_timeout", "Seconds of bash_command.", UINT32(shell.timeout_s, 1, 600),
+      .initial = 30, .option = "--command-timeout" },
     { "tools.shell.isolation", "What confines bash_command.",
       CHOICE(shell.isolation, enum al_isolation, isolations) },
 
     { "tools.environment.allow", "Variables that git may inherit.", STRINGS(env_allow, 0, 256),
       .check = al_env_check_allowed },
 
-    { "tools.approval.mode", "For calls that no rule matches; --approval.",
-      CHOICE(approval.mode, enum al_approval_mode, approval_modes) },
+    { "tools.approval.mode", "For calls that no rule matches.",
+      CHOICE(approval.mode, enum al_approval_mode, approval_modes), .option = "--approval" },
     { "tools.approval.wait_s", "How long a question waits.", UINT32(approval.wait_s, 1, 86400),
       .initial = 600 },
     { "tools.approval.rule", "The first that matches decides.", .kind = AL_KEY_RULES,
@@ -174,11 +185,11 @@ static const struct al_key keys[] = {
       OF_RULE(decision, enum al_approval_mode), .words = approval_modes },
     { "tools.approval.rule.message", "What the agent is told.", RULE_STRING(message) },
 
-    { "journal.file", "The journal; --audit.", ABS_FILE(journal.file) },
+    { "journal.file", "The journal.", ABS_FILE(journal.file), .option = "--audit" },
     { "journal.max_log_bytes", "A log of this size is renamed, and a new one begun.",
       UINT32(journal.max_log_bytes, 16384, 1 << 30), .initial = 64 << 20 },
-    { "journal.checkpoints", "false: no checkpoints; --no-git.", BOOL(journal.checkpoints),
-      .initial = true },
+    { "journal.checkpoints", "false: no checkpoints.", BOOL(journal.checkpoints), .initial = true,
+      .option = "--no-git" },
     { "journal.on_snapshot_failure", "Where work would be lost and no checkpoint can be taken.",
       CHOICE(journal.on_snapshot_failure, enum al_snapshot_failure, snapshot_failures) },
     { "journal.max_store_bytes", "Checkpoints of one repository; the oldest go first.",
@@ -212,20 +223,26 @@ static const struct al_key keys[] = {
       CHOICE(review.notify, enum al_notify, notifications) },
 
     { "shell.grant", "The grant of airlock git, run and hook; else serve.grant.",
-      STRING(shell_grant) },
+      STRING(shell_grant), .option = "--grant" },
 
-    { "serve.agent", "The agent's name in the journal; --agent.", STRING(serve.agent),
-      .check = al_agent_check_name },
-    { "serve.grant", "The grant of sessions; --grant.", STRING(serve.grant) },
-    { "serve.verbose", "true: calls say on stderr what they do; -v.", BOOL(serve.verbose) },
-    { "serve.worker", "A worker file; --worker.", RELATIVE_FILE(serve.worker) },
-    { "serve.http", "Serve over HTTP there; --http.", STRINGS(serve.http, 1, 16), .takes_one = true,
-      .check = al_serve_check_place },
-    { "serve.token_file", "Who may come in; --token-file.", RELATIVE_FILE(serve.token_file) },
-    { "serve.no_token", "true: everybody, on loopback; --no-token.", BOOL(serve.no_token) },
-    { "serve.tls_cert", "The certificate, PEM; --tls-cert.", RELATIVE_FILE(serve.tls_cert) },
-    { "serve.tls_key", "Its key, yours alone; --tls-key.", RELATIVE_FILE(serve.tls_key) },
-    { "serve.behind_proxy", "true: a proxy does TLS; --behind-proxy.", BOOL(serve.behind_proxy) },
+    { "serve.agent", "The agent's name in the journal.", STRING(serve.agent),
+      .check = al_agent_check_name, .option = "--agent" },
+    { "serve.grant", "The grant of sessions.", STRING(serve.grant), .option = "--grant" },
+    { "serve.verbose", "true: calls say on stderr what they do.", BOOL(serve.verbose),
+      .option = "-v" },
+    { "serve.worker", "A worker file.", RELATIVE_FILE(serve.worker), .option = "--worker" },
+    { "serve.http", "Serve over HTTP there.", STRINGS(serve.http, 1, 16), .takes_one = true,
+      .check = check_place, .option = "--http" },
+    { "serve.token_file", "Who may come in.", RELATIVE_FILE(serve.token_file),
+      .option = "--token-file" },
+    { "serve.no_token", "true: everybody, on loopback.", BOOL(serve.no_token),
+      .option = "--no-token" },
+    { "serve.tls_cert", "The certificate, PEM.", RELATIVE_FILE(serve.tls_cert),
+      .option = "--tls-cert" },
+    { "serve.tls_key", "Its key, yours alone.", RELATIVE_FILE(serve.tls_key),
+      .option = "--tls-key" },
+    { "serve.behind_proxy", "true: a proxy does TLS.", BOOL(serve.behind_proxy),
+      .option = "--behind-proxy" },
     { "serve.hosts", "More names that Host may have.", STRINGS(serve.hosts, 0, 256),
       .check = al_http_check_host },
     { "serve.origins", "Origins of web pages that may connect.", STRINGS(serve.origins, 0, 256),

@@ -52,7 +52,8 @@ struct al_key {
     const char *text; /**< the default of a STRING; NULL: none */
     size_t given;     /**< offset of a bool that says that the key is there; 0: there is none */
     bool takes_one;   /**< STRINGS: a string stands for the list of it */
-    const char *const *words; /**< CHOICE: the choices, ended by NULL */
+    const char *const *words; /**< the choices of a CHOICE or of each of STRINGS, ended by NULL */
+    const char *option;       /**< of the command line, which takes precedence; NULL: none */
     int (*check)(const char *item,
                  struct al_error *err); /**< applied to each string; may be NULL */
 };

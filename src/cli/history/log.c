@@ -694,37 +694,34 @@ static int run(const struct al_query *query, const char *journal_file)
     return code;
 }
 
-int al_cmd_log(int argc, char **argv)
+int al_cmd_log(struct al_options *options, int argc, char **argv)
 {
-    struct al_query query = { .tool = NULL };
-    al_auto(al_freep) char *cwd = getcwd(NULL, 0);
-    const char *since = NULL;
-    bool all = false;
-    const struct al_own_option own[] = {
-        { "--all", &all, NULL },
-        { "--json", &query.json, NULL },
-        { "--verify", &query.verify, NULL },
-        { "--follow", &query.follow, NULL },
-        { "--running", &query.running, NULL },
-        { "--tool", NULL, &query.tool },
-        { "--agent", NULL, &query.agent },
-        { "--since", NULL, &since },
-        { "--session", NULL, &query.session },
-        { NULL, NULL, NULL },
+    struct al_query query = {
+        .json = al_option(options, "--json"),
+        .verify = al_option(options, "--verify"),
+        .follow = al_option(options, "--follow"),
+        .running = al_option(options, "--running"),
+        .tool = al_option(options, "--tool"),
+        .agent = al_option(options, "--agent"),
+        .session = al_option(options, "--session"),
     };
-    al_auto(al_options_clear) struct al_options options = { .json = false };
+    static const char *const files[] = { "--audit", "--config" };
+    al_auto(al_options_clear) struct al_options rest = AL_OPTIONS_INIT;
+    const bool all = al_option(options, "--all") || query.verify;
+    al_auto(al_freep) char *cwd = getcwd(NULL, 0);
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_setup setup;
     int r, code;
 
-    if (!al_options_take(&options, "log", own, &argc, argv, &code))
-        return code;
-    code = al_query_check(&query, since, argc, argv);
+    code = al_query_check(&query, al_option(options, "--since"), argc, argv);
     if (code != AL_EXIT_OK)
         return code;
-    query.top = all || query.verify || !cwd ? NULL : al_environment_repository(cwd);
+    query.top = all || !cwd ? NULL : al_environment_repository(cwd);
+    for (size_t i = 0; i < AL_COUNT(files); i++) /* --tool and --agent mean something else here */
+        if (al_option(options, files[i]))
+            al_option_set(&rest, files[i], al_option(options, files[i]));
     (void)setlocale(LC_CTYPE, "C.UTF-8"); /* wcwidth(3) needs one in which text is UTF-8 */
-    r = al_setup_config(&setup, &options, &err);
+    r = al_setup_config(&setup, &rest, &err);
     code = r < 0 ? al_cli_fail(&err) : run(&query, setup.journal_file);
     al_setup_clear(&setup);
     free(query.top);

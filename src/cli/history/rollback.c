@@ -28,23 +28,19 @@
 #include "proc/cancel.h"
 #include "verbs/preview/diff_excerpt.h"
 
-/* A session and the repository of the current directory.  Initialise with AL_UNDO_INIT;
- * undo_close() follows in every case. */
+/* A session and the repository of the current directory.  undo_close() follows in every case. */
 struct al_undo {
-    struct al_options options;
+    const struct al_options *options;
     struct al_setup setup;
     bool is_set_up;
     struct al_repo *repo;
     struct al_run_limits budget;
-    size_t count; /**< number of executions; 0: not given */
-    const char *execution_word, *newest_word;
+    size_t count;             /**< number of executions; 0: not given */
     size_t execution, newest; /**< of --execution and --newest; 0: not given */
-    const char *from;         /**< of --to or --since; borrowed; NULL: not given */
+    const char *agent, *from; /**< of --agent, and of --to or --since; borrowed; NULL: not given */
     uint64_t *seqs;           /**< the executions from there on, oldest first */
     size_t nseqs;
 };
-
-#define AL_UNDO_INIT ((struct al_undo){ .repo = NULL })
 
 /* Long enough for a large working tree; the user can interrupt it. */
 #define TIME_LIMIT_MS 3600000u
@@ -56,8 +52,11 @@ static int usage_error(const char *command, const char *what, const char *word)
 }
 
 /* The number of an execution that an option has; 0: it is not given. */
-static int read_number(const char *command, const char *name, const char *word, size_t *ret_number)
+static int read_number(const struct al_undo *undo, const char *command, const char *name,
+                       size_t *ret_number)
 {
+    const char *word = al_option(undo->options, name);
+
     return !word || al_query_number(word, ret_number)
                ? AL_EXIT_OK
                : usage_error(command, "the number of an execution has to follow", name);
@@ -89,10 +88,10 @@ static int find_from(struct al_undo *undo)
 /* At most one number follows the options. */
 static int read_words(struct al_undo *undo, const char *command, int argc, char **argv)
 {
-    int code = read_number(command, "--execution", undo->execution_word, &undo->execution);
+    int code = read_number(undo, command, "--execution", &undo->execution);
 
     if (code == AL_EXIT_OK)
-        code = read_number(command, "--newest", undo->newest_word, &undo->newest);
+        code = read_number(undo, command, "--newest", &undo->newest);
     if (code != AL_EXIT_OK)
         return code;
     if (undo->newest && !undo->execution)
@@ -135,7 +134,7 @@ static int set_up(struct al_undo *undo, const char *command)
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
     al_auto(al_freep) char *top = cwd ? al_environment_repository(cwd) : NULL;
-    int r = al_setup_config(&undo->setup, &undo->options, &err), code;
+    int r = al_setup_config(&undo->setup, undo->options, &err), code;
 
     undo->is_set_up = true;
     if (r == 0 && !undo->setup.config.roots.count && cwd && !top)
@@ -155,11 +154,10 @@ static int set_up(struct al_undo *undo, const char *command)
 
 /* Read the command line, and set up what it works with.  False: the command is over, with this exit
  * code. */
-static bool undo_open(struct al_undo *undo, const char *command, const struct al_own_option *own,
-                      int argc, char **argv, int *ret_code)
+static bool undo_open(struct al_undo *undo, const char *command, int argc, char **argv,
+                      int *ret_code)
 {
-    if (!al_options_take(&undo->options, command, own, &argc, argv, ret_code))
-        return false;
+    undo->agent = al_option(undo->options, "--agent");
     *ret_code = read_words(undo, command, argc, argv);
     if (*ret_code == AL_EXIT_OK)
         *ret_code = set_up(undo, command);
@@ -174,7 +172,6 @@ static void undo_close(struct al_undo *undo)
         al_cancel_unref(undo->budget.cancel);
     if (undo->is_set_up)
         al_setup_clear(&undo->setup);
-    al_options_clear(&undo->options);
 }
 
 /* Append an abbreviated object id, or the target of a symbolic reference. */
@@ -287,7 +284,7 @@ static int read_changes(struct al_undo *undo, bool stat, struct al_str *out, str
         .journal_file = undo->setup.journal_file,
         .count = undo->count,
         .execution = undo->execution,
-        .agent = undo->options.agent,
+        .agent = undo->agent,
         .lines = !stat,
     };
     size_t i = 0;
@@ -321,18 +318,13 @@ static int run_diff(struct al_undo *undo, bool stat)
     return AL_EXIT_OK;
 }
 
-int al_cmd_diff(int argc, char **argv)
+int al_cmd_diff(struct al_options *options, int argc, char **argv)
 {
-    struct al_undo undo = AL_UNDO_INIT;
-    bool stat = false;
-    const struct al_own_option own[] = { { "--stat", &stat, NULL },
-                                         { "--execution", NULL, &undo.execution_word },
-                                         { "--since", NULL, &undo.from },
-                                         { NULL, NULL, NULL } };
+    struct al_undo undo = { .options = options, .from = al_option(options, "--since") };
     int code;
 
-    if (undo_open(&undo, "diff", own, argc, argv, &code))
-        code = run_diff(&undo, stat);
+    if (undo_open(&undo, "diff", argc, argv, &code))
+        code = run_diff(&undo, al_option(options, "--stat"));
     undo_close(&undo);
     return code;
 }
@@ -535,7 +527,7 @@ static int roll_back(struct al_undo *undo, const struct own_options *own, bool d
         .count = undo->count,
         .execution = undo->execution,
         .newest = undo->newest,
-        .agent = undo->options.agent,
+        .agent = undo->agent,
         .force = own->force,
         .dry_run = dry_run,
         .redo = own->redo,
@@ -575,9 +567,9 @@ static int run(struct al_undo *undo, const struct own_options *own)
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     int r;
 
-    if (undo->execution && undo->options.agent)
+    if (undo->execution && undo->agent)
         return al_cli_usage("--execution goes without --agent; see airlock rollback --help");
-    if (own->redo && (undo->count || undo->execution || undo->options.agent))
+    if (own->redo && (undo->count || undo->execution || undo->agent))
         return al_cli_usage("--redo takes no number and no agent; see airlock rollback --help");
     if (!undo->setup.session.journal && !own->dry_run)
         return AL_EXIT_FAILED; /* opening it reported the reason */
@@ -590,28 +582,24 @@ static int run(struct al_undo *undo, const struct own_options *own)
     if (own->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
         show_dry_run(undo->repo, &rollback, own->redo);
     else if (r == 0)
-        show_done(&rollback, own->redo, undo->options.agent);
+        show_done(&rollback, own->redo, undo->agent);
     if (r < 0)
         return show_failed(&rollback, &err);
     return rollback.left.count || rollback.lacking.count ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 
-int al_cmd_rollback(int argc, char **argv)
+int al_cmd_rollback(struct al_options *options, int argc, char **argv)
 {
-    struct al_undo undo = AL_UNDO_INIT;
-    struct own_options is = { .yes = false };
-    const struct al_own_option own[] = { { "--dry-run", &is.dry_run, NULL },
-                                         { "--force", &is.force, NULL },
-                                         { "--redo", &is.redo, NULL },
-                                         { "-y", &is.yes, NULL },
-                                         { "--yes", &is.yes, NULL },
-                                         { "--execution", NULL, &undo.execution_word },
-                                         { "--newest", NULL, &undo.newest_word },
-                                         { "--to", NULL, &undo.from },
-                                         { NULL, NULL, NULL } };
+    struct al_undo undo = { .options = options, .from = al_option(options, "--to") };
+    const struct own_options is = {
+        .dry_run = al_option(options, "--dry-run"),
+        .force = al_option(options, "--force"),
+        .redo = al_option(options, "--redo"),
+        .yes = al_option(options, "--yes"),
+    };
     int code;
 
-    if (undo_open(&undo, "rollback", own, argc, argv, &code))
+    if (undo_open(&undo, "rollback", argc, argv, &code))
         code = run(&undo, &is);
     undo_close(&undo);
     return code;

@@ -26,20 +26,16 @@ static void add_names(const struct al_setup *setup, const char *what, struct al_
 }
 
 /* Errors are not reported: the command that is being completed reports them when it runs. */
-int al_cmd_complete(int argc, char **argv)
+int al_cmd_complete(struct al_options *options, int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_setup setup;
-    int code;
 
-    if (!al_options_take(&options, "complete", NULL, &argc, argv, &code))
-        return code;
     if (argc != 1) {
         (void)al_help_command("complete");
         return AL_EXIT_USAGE;
     }
-    if (al_setup_config(&setup, &options, NULL) == 0) {
+    if (al_setup_config(&setup, options, NULL) == 0) {
         (void)al_setup_tools(&setup, NULL);
         add_names(&setup, argv[0], &text);
     }

@@ -376,7 +376,7 @@ static const char *fix_of(const struct al_options *options, const struct al_erro
     };
 
     for (size_t i = 0; err->name && i < AL_COUNT(fixes); i++)
-        if (!strcmp(err->name, fixes[i].option) && al_options_have(options, err->name))
+        if (!strcmp(err->name, fixes[i].option) && al_option(options, err->name))
             return fixes[i].fix;
     return "Correct the file, or choose another with --config.";
 }
@@ -422,19 +422,16 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
     al_setup_clear(&setup);
 }
 
-int al_cmd_doctor(int argc, char **argv)
+int al_cmd_doctor(struct al_options *options, int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
-    struct al_findings findings;
-    int code;
+    struct al_findings findings = { .missing = false };
 
-    if (!al_options_take(&options, "doctor", NULL, &argc, argv, &code))
-        return code;
+    (void)argv;
     if (argc > 0)
         return al_cli_usage("doctor takes options only");
-    findings = (struct al_findings){ .list = al_json_array() };
-    check_all(&findings, &options);
-    if (!options.json)
+    findings.list = al_json_array();
+    check_all(&findings, options);
+    if (!al_option(options, "--json"))
         print_table(&findings);
     else
         al_cli_print_json(json_incref(findings.list));

@@ -213,7 +213,7 @@ void al_doctor_repositories(struct al_findings *findings, const struct al_setup 
 {
     al_auto(al_freep) char *here = realpath(".", NULL);
 
-    if (!options->roots.count && here && al_roots_find(&setup->roots, here)) {
+    if (!al_option(options, "--root") && here && al_roots_find(&setup->roots, here)) {
         check_repository(findings, setup, here);
         return;
     }

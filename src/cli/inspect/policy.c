@@ -168,27 +168,24 @@ static int explain(struct al_setup *setup, const struct al_listed_tool *tool,
     return AL_EXIT_OK;
 }
 
-int al_cmd_policy(int argc, char **argv)
+int al_cmd_policy(struct al_options *options, int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_json_decrefp) json_t *arguments = NULL;
     const struct al_listed_tool *tool = NULL;
     struct al_setup setup;
-    bool explains;
+    const bool explains = argc && !strcmp(argv[0], "explain");
     int r, code;
 
-    if (!al_options_take(&options, "policy", NULL, &argc, argv, &code))
-        return code;
-    explains = argc && !strcmp(argv[0], "explain");
-    if (options.help)
-        return explains && argc > 1 ? al_tools_show(&options, argv[1]) : al_help_command("policy");
+    if (al_option(options, "--help"))
+        return explains && argc > 1 ? al_tools_show(options, argv[1]) : al_help_command("policy");
     if (!explains)
         return al_cli_usage(
             "airlock policy needs 'explain', a tool and, optionally, its arguments");
-    r = al_prepare_call(&setup, "policy explain", &options, argc - 1, argv + 1, &tool, &arguments,
+    r = al_prepare_call(&setup, "policy explain", options, argc - 1, argv + 1, &tool, &arguments,
                         &err);
-    code = r < 0 ? al_cli_fail(&err) : explain(&setup, tool, arguments, options.json);
+    code =
+        r < 0 ? al_cli_fail(&err) : explain(&setup, tool, arguments, al_option(options, "--json"));
     al_setup_clear(&setup);
     return code;
 }

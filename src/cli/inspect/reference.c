@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock tools --markdown: the page docs/REFERENCE.md, from the tables of the program. */
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -39,7 +40,7 @@ static void add_value(const struct al_key *key, const struct al_config *config, 
         al_str_addf(text, "%" PRId64 " to %" PRId64, key->min, key->max);
     else if (key->kind == AL_KEY_STRINGS || key->kind == AL_KEY_PATHS)
         al_str_adds(text, "list");
-    for (size_t i = 0; key->words && key->words[i]; i++)
+    for (size_t i = 0; key->kind == AL_KEY_CHOICE && key->words[i]; i++)
         al_str_addf(text, "%s%s", i ? ", " : "", key->words[i]);
     al_str_adds(text, " | ");
     if (key->place == AL_KEY_OF_CONFIG)
@@ -57,7 +58,8 @@ static void add_keys(const struct al_config *config, struct al_str *text)
     for (size_t i = 0; (key = al_key_nth(i)); i++) {
         al_str_addf(text, "| `%s` | ", key->path);
         add_value(key, config, text);
-        al_str_addf(text, " | %s |\n", key->about);
+        al_str_addf(text, " | %.*s", (int)strlen(key->about) - 1, key->about);
+        al_str_addf(text, "%s%s. |\n", key->option ? "; " : "", key->option ? key->option : "");
     }
 }
 

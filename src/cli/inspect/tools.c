@@ -228,20 +228,16 @@ int al_tools_show(const struct al_options *options, const char *word)
     if (r == 0)
         r = al_setup_tools(&setup, &err);
     if (r == 0)
-        r = print(&setup, word, options->json && !options->help, &err);
+        r = print(&setup, word, al_option(options, "--json") && !al_option(options, "--help"),
+                  &err);
     al_setup_clear(&setup);
     return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
 }
 
-int al_cmd_tools(int argc, char **argv)
+int al_cmd_tools(struct al_options *options, int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
-    int code;
-
-    if (argc == 1 && !strcmp(argv[0], "--markdown"))
+    if (al_option(options, "--markdown"))
         return al_cli_reference();
-    if (!al_options_take(&options, "tools", NULL, &argc, argv, &code))
-        return code;
     return argc > 1 ? al_cli_usage("tools takes one tool at most")
-                    : al_tools_show(&options, argc ? argv[0] : NULL);
+                    : al_tools_show(options, argc ? argv[0] : NULL);
 }

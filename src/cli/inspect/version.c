@@ -4,25 +4,21 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/help.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "git/version.h"
 #include "proc/proc.h"
 
-int al_cmd_version(int argc, char **argv)
+int al_cmd_version(struct al_options *options, int argc, char **argv)
 {
-    static const struct al_options none = { .json = false };
     al_auto(al_freep) char *version = NULL;
     int abi = al_confine_abi();
     struct al_setup setup;
 
-    if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
-        return al_help_command("version");
     if (argc > 0)
-        return al_cli_usage("version takes no options and no words, such as '%s'", argv[0]);
-    (void)al_setup_config(&setup, &none, NULL);
+        return al_cli_usage("version takes no words, such as '%s'", argv[0]);
+    (void)al_setup_config(&setup, options, NULL);
     (void)al_setup_git(&setup, NULL);
     (void)printf("airlock %s\n", AIRLOCK_VERSION);
     if (*AIRLOCK_WITHOUT)

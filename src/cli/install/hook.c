@@ -61,7 +61,7 @@
 
 /* One event.  Strings are borrowed from it. */
 struct hook {
-    struct al_options options;
+    const struct al_options *options;
     struct al_setup setup;
     const struct al_client *client;
     int64_t deadline_ms;
@@ -645,7 +645,7 @@ static int answer(struct hook *hook)
     if (event == AL_EVENT_NONE || ((event == AL_EVENT_BEFORE || event == AL_EVENT_AFTER) &&
                                    !(hook->tool && changes_files(hook->client, hook->tool))))
         return AL_EXIT_OK;
-    if (al_setup_config(&hook->setup, &hook->options, &err) < 0)
+    if (al_setup_config(&hook->setup, hook->options, &err) < 0)
         code = fail_without(hook, err.message);
     else if (event == AL_EVENT_START)
         start(hook);
@@ -664,28 +664,23 @@ static int answer(struct hook *hook)
     return code;
 }
 
-int al_cmd_hook(int argc, char **argv)
+int al_cmd_hook(struct al_options *options, int argc, char **argv)
 {
-    struct hook hook = { .deadline_ms = al_clock_ms() + TIME_MS };
+    struct hook hook = { .options = options, .deadline_ms = al_clock_ms() + TIME_MS };
     const char *nearest = NULL;
-    int code;
+    int code = AL_EXIT_OK;
 
-    if (!al_options_take(&hook.options, "hook", NULL, &argc, argv, &code)) {
-        code = code == AL_EXIT_OK ? code : FAILED;
-    } else {
-        hook.client = argc == 1 ? al_client_find(argv[0], &nearest) : NULL;
-        if (!hook.client || !hook.client->hooks)
-            code = FAILED;
-        if (code)
-            al_log_note("hook needs a client that has hooks: claude-code, codex or gemini");
+    hook.client = argc == 1 ? al_client_find(argv[0], &nearest) : NULL;
+    if (!hook.client || !hook.client->hooks) {
+        al_log_note("hook needs a client that has hooks: claude-code, codex or gemini");
+        return FAILED;
     }
-    if (!code && hook.client && read_event(&hook)) {
+    if (read_event(&hook)) {
         take_members(&hook);
         code = answer(&hook);
     }
     json_decref(hook.input);
     json_decref(hook.event);
     free(hook.hashed);
-    al_options_clear(&hook.options);
     return code;
 }

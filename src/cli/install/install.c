@@ -553,7 +553,7 @@ static const char rules_offer[] =
 
 /* A run of the command. */
 struct install {
-    struct al_options options;
+    const struct al_options *options;
     struct al_setup setup;
     const struct al_client *client;
     bool user, yes, removes, prints, with_rules, shell;
@@ -563,18 +563,19 @@ struct install {
 
 static void add_option(struct al_strv *command, const char *name, const char *value)
 {
-    if (!value)
-        return;
     al_strv_add(command, name);
-    al_strv_add(command, value);
+    if (*value)
+        al_strv_add(command, value);
 }
 
-/* The client may start in another directory. */
-static void add_file_option(struct al_strv *command, const char *name, const char *file)
+/* The options among these that are given, in their order. */
+static void add_given(const struct install *install, const char *names, struct al_strv *command)
 {
-    al_auto(al_freep) char *path = file ? al_environment_absolute(file) : NULL;
+    const struct al_strv *given = &install->options->given;
 
-    add_option(command, name, path);
+    for (size_t i = 0; i < given->count; i += 2)
+        if (al_shell_words_list(names, given->items[i]))
+            add_option(command, given->items[i], given->items[i + 1]);
 }
 
 /* The entry of a project is right in each of its worktrees and clones: its directory is named by
@@ -584,7 +585,7 @@ static void add_roots(struct install *install)
 {
     const struct al_roots *roots = &install->setup.roots;
     const char *variable = install->client->root;
-    const bool given = install->options.roots.count > 0;
+    const bool given = al_option(install->options, "--root");
 
     for (size_t i = 0; !install->user && i < roots->count; i++) {
         if (roots->items[i].is_git_dir)
@@ -599,7 +600,6 @@ static void add_roots(struct install *install)
 /* The command that the client starts: this program, with the options of this command line. */
 static int make_command(struct install *install, struct al_error *err)
 {
-    const struct al_options *options = &install->options;
     char program[4096];
     const ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
@@ -609,18 +609,10 @@ static int make_command(struct install *install, struct al_error *err)
     al_strv_add(&install->command, program);
     al_strv_add(&install->command, "serve");
     add_roots(install);
-    for (size_t i = 0; i < options->toolsets.count; i++)
-        add_option(&install->command, "--toolset", options->toolsets.items[i]);
-    add_option(&install->command, "--approval", options->approval);
-    add_option(&install->command, "--grant", options->grant);
-    add_option(&install->command, "--agent", options->agent);
-    add_option(&install->command, "--tool", options->tool);
-    add_option(&install->command, "--command-timeout", options->command_timeout);
-    add_file_option(&install->command, "--config", options->config);
-    add_file_option(&install->command, "--worker", options->worker);
-    add_file_option(&install->command, "--audit", options->audit);
-    if (options->no_git)
-        al_strv_add(&install->command, "--no-git");
+    add_given(install,
+              " --toolset --approval --grant --agent --tool --command-timeout --config --worker "
+              "--audit --no-git ",
+              &install->command);
     return 0;
 }
 
@@ -645,15 +637,17 @@ static json_t *make_entry(const struct al_client *client, const struct al_strv *
 /* The command of hooks, for the client's shell. */
 static void make_hook(struct install *install)
 {
-    const struct al_options *options = &install->options;
-    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT, roots = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_strv_adds(&words, install->command.items[0], "hook", install->client->name, NULL);
-    add_file_option(&words, "--config", options->config);
-    add_file_option(&words, "--audit", options->audit);
-    for (size_t i = 0; i < options->roots.count; i++)
-        add_file_option(&words, "--root", options->roots.items[i]);
+    add_given(install, " --config --audit ", &words);
+    al_option_all(install->options, "--root", &roots);
+    for (size_t i = 0; i < roots.count; i++) {
+        al_auto(al_freep) char *root = al_environment_absolute(roots.items[i]);
+
+        add_option(&words, "--root", root);
+    }
     for (size_t i = 0; i < words.count; i++)
         al_shell_words_add(&line, words.items[i]); /* with a space before it */
     install->hook = al_strdup(line.buf + 1);
@@ -840,7 +834,7 @@ static int carry_out(struct install *install, struct plan plans[2], struct al_er
 static int run(struct install *install, struct al_error *err)
 {
     struct plan plans[2] = { PLAN_INIT, PLAN_INIT };
-    int r = al_setup_config(&install->setup, &install->options, err);
+    int r = al_setup_config(&install->setup, install->options, err);
 
     if (r == 0)
         r = al_setup_tools(&install->setup, err);
@@ -884,7 +878,7 @@ static int find_client(struct install *install, int argc, char **argv, struct al
                        : al_error_set(err, AL_ERR_BAD_ARGS, "unknown client '%s'; there are: %s",
                                       safe, names.buf);
     }
-    if (install->user && install->options.roots.count)
+    if (install->user && al_option(install->options, "--root"))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "--user is for every repository, so it takes no --root");
     if (install->with_rules && !has_rules(install->client))
@@ -896,32 +890,24 @@ static int find_client(struct install *install, int argc, char **argv, struct al
     return 0;
 }
 
-int al_cmd_install(int argc, char **argv)
+int al_cmd_install(struct al_options *options, int argc, char **argv)
 {
-    struct install install = { .client = NULL };
-    const struct al_own_option own[] = {
-        { "--user", &install.user, NULL },
-        { "--yes", &install.yes, NULL },
-        { "-y", &install.yes, NULL },
-        { "--remove", &install.removes, NULL },
-        { "--print", &install.prints, NULL },
-        { "--dry-run", &install.prints, NULL },
-        { "--with-rules", &install.with_rules, NULL },
-        { "--shell", &install.shell, NULL },
-        { NULL, NULL, NULL },
+    struct install install = {
+        .options = options,
+        .user = al_option(options, "--user"),
+        .yes = al_option(options, "--yes"),
+        .removes = al_option(options, "--remove"),
+        .prints = al_option(options, "--dry-run"),
+        .with_rules = al_option(options, "--with-rules"),
+        .shell = al_option(options, "--shell"),
     };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    int r, code;
+    int r;
 
-    if (!al_options_take(&install.options, "install", own, &argc, argv, &code)) {
-        al_options_clear(&install.options);
-        return code;
-    }
     r = find_client(&install, argc, argv, &err);
     if (r == 0)
         r = run(&install, &err);
     al_setup_clear(&install.setup);
-    al_options_clear(&install.options);
     al_strv_clear(&install.command);
     al_strv_clear(&install.denied);
     al_strv_clear(&install.allowed);

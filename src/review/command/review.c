@@ -326,23 +326,19 @@ static int run(struct command *command, const struct al_options *options, const 
     return code;
 }
 
-int al_cmd_review(int argc, char **argv)
+int al_cmd_review(struct al_options *options, int argc, char **argv)
 {
-    struct command command = { .dirs = AL_STRV_INIT };
-    const struct al_own_option own[] = { { .name = "--list", .flag = &command.list },
-                                         { .name = "--always", .flag = &command.always },
-                                         { .name = "--web", .flag = &command.web },
-                                         { .name = NULL } };
-    al_auto(al_options_clear) struct al_options options = { .json = false };
+    struct command command = { .dirs = AL_STRV_INIT,
+                               .list = al_option(options, "--list"),
+                               .always = al_option(options, "--always"),
+                               .web = al_option(options, "--web"),
+                               .json = al_option(options, "--json") };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const struct verb *verb = NULL;
     int r, code;
 
-    if (!al_options_take(&options, "review", own, &argc, argv, &code))
-        return code;
-    command.json = options.json;
     r = read_words(&command, argc, argv, &verb, &err);
-    code = r < 0 ? al_cli_fail(&err) : run(&command, &options, verb);
+    code = r < 0 ? al_cli_fail(&err) : run(&command, options, verb);
     al_strv_clear(&command.dirs);
     al_freep(&command.reason);
     al_setup_clear(&command.setup);

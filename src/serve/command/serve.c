@@ -65,22 +65,20 @@ static int serve(struct al_setup *setup)
     return r < 0 ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 
-int al_cmd_serve(int argc, char **argv)
+int al_cmd_serve(struct al_options *options, int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_setup setup;
     int r, code;
 
-    if (!al_options_take(&options, "serve", NULL, &argc, argv, &code))
-        return code;
+    (void)argv;
     if (argc > 0)
         return al_cli_usage("serve takes options only");
-    r = al_setup_config(&setup, &options, &err);
+    r = al_setup_config(&setup, options, &err);
     setup.asks_client = true;
     setup.many_agents = setup.config.serve.http.count > 0;
     if (r == 0)
-        r = al_http_check(&options, &setup.config, &err);
+        r = al_http_check(options, &setup.config, &err);
     if (r == 0)
         r = al_setup_tools(&setup, &err);
     if (r == 0)
@@ -90,7 +88,7 @@ int al_cmd_serve(int argc, char **argv)
     if (r < 0)
         code = al_cli_fail(&err);
     else
-        code = setup.many_agents ? al_serve_http(&setup, &options) : serve(&setup);
+        code = setup.many_agents ? al_serve_http(&setup, options) : serve(&setup);
     al_setup_clear(&setup);
     return code;
 }

@@ -17,7 +17,7 @@ static int check_alone(const struct al_options *options, struct al_error *err)
                                          "--behind-proxy" };
 
     for (size_t i = 0; i < AL_COUNT(names); i++)
-        if (al_options_have(options, names[i]))
+        if (al_option(options, names[i]))
             return al_error_set(err, AL_ERR_BAD_ARGS,
                                 "%s is for a server over HTTP; add --http ADDR:PORT", names[i]);
     return 0;

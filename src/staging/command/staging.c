@@ -252,8 +252,7 @@ static int prepare(struct al_staging_command *command, struct al_options *option
 {
     int r;
 
-    al_strv_clear(&options->toolsets);
-    al_strv_add(&options->toolsets, "staging");
+    al_option_set(options, "--toolset", "staging");
     r = al_prepare_call(&command->setup, name, options, 1, (char *[]){ (char *)tool_name, NULL },
                         ret_tool, ret_arguments, err);
     if (r == 0)
@@ -269,7 +268,7 @@ static int staging_discard(struct al_staging_command *command, struct al_options
     int r = prepare(command, options, "staging discard", "git_discard", &tool, &arguments, &err);
 
     return r < 0 ? al_cli_fail(&err)
-                 : al_cli_run_call(&command->setup, tool, arguments, options->json, NULL);
+                 : al_cli_run_call(&command->setup, tool, arguments, command->json, NULL);
 }
 
 static int staging_push(struct al_staging_command *command, struct al_options *options)
@@ -287,7 +286,7 @@ static int staging_push(struct al_staging_command *command, struct al_options *o
         (void)al_cli_fail(&err);
         return AL_EXIT_USAGE;
     }
-    return al_cli_run_call(&command->setup, tool, arguments, options->json, show);
+    return al_cli_run_call(&command->setup, tool, arguments, command->json, show);
 }
 
 #define PATIENCE_MS 600000u
@@ -353,18 +352,14 @@ static const struct subcommand *find(const char *word)
     return NULL;
 }
 
-int al_cmd_staging(int argc, char **argv)
+int al_cmd_staging(struct al_options *options, int argc, char **argv)
 {
-    struct al_staging_command command = { .id = NULL };
-    const struct al_own_option own[] = { { .name = "--target", .word = &command.target },
-                                         { .name = "--branch", .word = &command.branch },
-                                         { .name = NULL } };
-    al_auto(al_options_clear) struct al_options options = { .json = false };
+    struct al_staging_command command = { .target = al_option(options, "--target"),
+                                          .branch = al_option(options, "--branch"),
+                                          .json = al_option(options, "--json") };
     const struct subcommand *sub;
     int code;
 
-    if (!al_options_take(&options, "staging", own, &argc, argv, &code))
-        return code;
     sub = find(argc ? argv[0] : "list");
     if (!sub)
         return AL_EXIT_USAGE;
@@ -375,8 +370,7 @@ int al_cmd_staging(int argc, char **argv)
     if (!sub->takes_target && (command.target || command.branch))
         return al_cli_usage("staging %s takes neither --target nor --branch", sub->name);
     command.id = argc > 1 ? argv[1] : NULL;
-    command.json = options.json;
-    code = sub->run ? run(&command, sub, &options) : sub->call(&command, &options);
+    code = sub->run ? run(&command, sub, options) : sub->call(&command, options);
     al_setup_clear(&command.setup);
     return code;
 }
