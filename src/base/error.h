@@ -76,6 +76,7 @@ enum al_subject {
     AL_SUBJECT_BARE,        /**< no working tree */
     AL_SUBJECT_OUTSIDE,     /**< a path outside of the repository */
     AL_SUBJECT_EXPRESSION,  /**< a regular expression */
+    AL_SUBJECT_REQUIRED,    /**< an argument that is missing */
     AL_SUBJECT_COUNT,
 };
 

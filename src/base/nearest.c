@@ -6,11 +6,9 @@
 
 #define WORD_MAX_BYTES 64
 
-static size_t least(size_t a, size_t b, size_t c)
+static size_t least(size_t a, size_t b)
 {
-    size_t least = a < b ? a : b;
-
-    return least < c ? least : c;
+    return a < b ? a : b;
 }
 
 /* Two neighbouring letters that changed places are one edit. */
@@ -27,10 +25,10 @@ size_t al_edit_distance(const char *a, const char *b)
                 at[i][j] = i + j;
                 continue;
             }
-            at[i][j] = least(at[i - 1][j] + 1, at[i][j - 1] + 1,
+            at[i][j] = least(least(at[i - 1][j], at[i][j - 1]) + 1,
                              at[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                at[i][j] = least(at[i][j], at[i][j], at[i - 2][j - 2] + 1);
+                at[i][j] = least(at[i][j], at[i - 2][j - 2] + 1);
         }
     return at[alen][blen];
 }

@@ -86,8 +86,7 @@ static char *call_hint(const struct al_call *call, const struct al_error *error)
 
     if (tool->definition) /* its words are the server's */
         return NULL;
-    if (error->status == AL_ERR_BAD_ARGS && error->message &&
-        al_ends_with(error->message, " is required"))
+    if (error->subject == AL_SUBJECT_REQUIRED)
         return hint_for_missing(tool, &call->session->defaults);
     if (!call->repo || !call->args || tool->runs_at_top || !error->reason ||
         strcmp(error->reason, "not_found") != 0)
@@ -523,6 +522,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         result->exit_code = call->budget.exit_code;
     if (result->error.code == AL_CODE_NO_GIT)
         result->error.code = AL_CODE_NONE;
+    al_failure_complete(call, &result->error);
     if (call->tool->complete_error)
         call->tool->complete_error(call, &result->error);
     if (!result->error.remedy)

@@ -284,28 +284,31 @@ static void fold_message(struct al_error *err)
     free(al_take(&err->detail));
 }
 
-bool al_failure_begin(struct al_error *err)
+void al_failure_complete(struct al_call *call, struct al_error *err)
 {
+    const enum al_words words = call->tool->words;
     const enum al_status status = err->status;
 
     /* An error about an approval has a remedy of its own. */
-    if (status == AL_OK || status == AL_ERR_CANCELLED || status == AL_ERR_APPROVAL_REQUIRED ||
-        status == AL_ERR_APPROVAL_DENIED || status == AL_ERR_NOT_GRANTED)
-        return false;
+    if (words == AL_WORDS_PLAIN || status == AL_OK || status == AL_ERR_CANCELLED ||
+        status == AL_ERR_APPROVAL_REQUIRED || status == AL_ERR_APPROVAL_DENIED ||
+        status == AL_ERR_NOT_GRANTED)
+        return;
     if (err->message)
         fold_message(err);
-    return true;
-}
-
-void al_failure_complete(struct al_call *call, struct al_error *err)
-{
-    if (!al_failure_begin(err) || !al_call_repo(call))
+    if (words == AL_WORDS_WORKFLOW) {
+        if (!err->code && status != AL_ERR_BAD_ARGS && status != AL_ERR_SANDBOX &&
+            status != AL_ERR_TIMEOUT)
+            err->code = AL_CODE_OPERATION_FAILED;
+        return;
+    }
+    if (!call->repo)
         return;
     complete_name(call, err);
     if (err->status != AL_ERR_EXECUTION || err->remedy)
         return;
     (void)tell_broken(call, NULL, err);
-    if (!err->subject && !err->code && al_ref_is_unborn(&al_call_repo(call)->at))
+    if (!err->subject && !err->code && al_ref_is_unborn(&call->repo->at))
         err->subject = AL_SUBJECT_UNBORN;
 }
 

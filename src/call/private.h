@@ -148,6 +148,11 @@ void al_call_record_question(const struct al_call *call);
  * it. */
 int al_call_record_checkpoint(struct al_call *call, struct al_error *err);
 
+/** Stage 8 of a failure of a tool with words of its own (failure.c): fold git's message into one
+ * line, without git's advice; indented names become a list.  For toolset `everyday` say what may
+ * have been meant by a name that nothing has.  An error about an approval stays as it is. */
+void al_failure_complete(struct al_call *call, struct al_error *err);
+
 /** Stage 9: close the record. */
 void al_call_record_close(struct al_call *call, const struct al_result *result);
 

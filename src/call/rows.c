@@ -372,28 +372,6 @@ const json_t *al_args_given_as(const struct al_param *param, const json_t *argum
     return NULL;
 }
 
-/* Refuse one parameter under two spellings: choosing a value would be a guess. */
-static int refuse_twice(const struct rows *rows, const json_t *arguments, struct al_error *err)
-{
-    for (size_t i = 0; i < rows->nparams; i++) {
-        const char *name, *first = NULL;
-        json_t *value;
-
-        json_object_foreach((json_t *)arguments, name, value)
-        {
-            if (!al_param_is_called(&rows->params[i], name))
-                continue;
-            if (first)
-                return al_error_set(err, AL_ERR_BAD_ARGS,
-                                    "Invalid arguments: '%s%s' and '%s%s' are the same parameter; "
-                                    "give one of them",
-                                    rows->prefix, first, rows->prefix, name);
-            first = name;
-        }
-    }
-    return 0;
-}
-
 /* Other tools, and git's manual, have these words for a revision. */
 static bool is_revision_word(const char *name)
 {
@@ -417,26 +395,13 @@ static const char *revision_param(const struct rows *rows, const char *unknown)
     return NULL;
 }
 
-static int refuse_unknown(const struct rows *rows, const json_t *arguments, struct al_error *err)
+static int refuse_unknown(const struct rows *rows, const char *unknown, struct al_error *err)
 {
+    al_auto(al_freep) char *safe = al_text_sanitize_line(unknown);
     al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str meant = AL_STR_INIT;
-    const char *name;
-    json_t *value;
-    const char *unknown = NULL;
-
-    json_object_foreach((json_t *)arguments, name, value)
-    {
-        if (!al_params_find(rows->params, rows->nparams, name)) {
-            unknown = name;
-            break;
-        }
-    }
-    if (!unknown)
-        return 0;
-
-    al_auto(al_freep) char *safe = al_text_sanitize_line(unknown);
     struct al_nearest nearest = { .word = unknown };
+
     if (strlen(safe) > NAME_SHOWN_MAX_BYTES)
         safe[al_utf8_floor(safe, NAME_SHOWN_MAX_BYTES)] = '\0';
     for (size_t i = 0; i < rows->nparams; i++) {
@@ -450,6 +415,30 @@ static int refuse_unknown(const struct rows *rows, const json_t *arguments, stru
     return al_error_set(
         err, AL_ERR_BAD_ARGS, "Invalid arguments: unknown parameter '%s%s'%s (%s takes: %s)",
         rows->prefix, safe, meant.buf, rows->owner, valid.len > 0 ? valid.buf : "none");
+}
+
+/* Refuse what no row is called by, and one parameter under two spellings: choosing a value would be
+ * a guess. */
+static int check_names(const struct rows *rows, const json_t *arguments, struct al_error *err)
+{
+    const char *names[AL_PARAMS_MAX] = { NULL }, *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)arguments, name, value)
+    {
+        const struct al_param *row = al_params_find(rows->params, rows->nparams, name);
+        const char **first = row ? &names[row - rows->params] : NULL;
+
+        if (!row)
+            return refuse_unknown(rows, name, err);
+        if (*first)
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "Invalid arguments: '%s%s' and '%s%s' are the same parameter; "
+                                "give one of them",
+                                rows->prefix, *first, rows->prefix, name);
+        *first = name;
+    }
+    return 0;
 }
 
 static void set_default(const struct al_param *param, const struct al_tool_defaults *defaults,
@@ -492,7 +481,8 @@ static int decode_row(const struct al_param *param, const json_t *value,
                       const struct al_tool_defaults *defaults, void *field, struct al_error *err)
 {
     if (!value && al_param_is_required(param, defaults) && !(param->flags & AL_PARAM_MAY_BE_ABSENT))
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s is required", param->name);
+        return al_error_about(al_error_set(err, AL_ERR_BAD_ARGS, "%s is required", param->name),
+                              err, AL_SUBJECT_REQUIRED, NULL);
     set_default(param, defaults, field);
     if (!value)
         return 0;
@@ -506,10 +496,8 @@ static int decode_row(const struct al_param *param, const json_t *value,
 static int decode_rows(const struct rows *rows, const json_t *arguments,
                        const struct al_tool_defaults *defaults, void *args, struct al_error *err)
 {
-    int r = refuse_unknown(rows, arguments, err);
+    int r = check_names(rows, arguments, err);
 
-    if (r == 0)
-        r = refuse_twice(rows, arguments, err);
     for (size_t i = 0; i < rows->nparams && r == 0; i++) {
         const struct al_param *param = &rows->params[i];
         al_auto(al_freep) char *name =
@@ -563,15 +551,6 @@ static int decode_objects(const struct al_param *param, const json_t *value,
     return r;
 }
 
-/* The server checks the arguments against its own schema. */
-static void take_as_defined(const struct al_tool *tool, const json_t *arguments, void *args)
-{
-    struct al_defined_args *defined = args;
-
-    defined->tool = tool;
-    defined->arguments = arguments;
-}
-
 unsigned al_tool_effects(const struct al_tool *tool)
 {
     unsigned effects = 0;
@@ -618,8 +597,8 @@ int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
     memset(args, 0, tool->args_size);
     if (arguments && !json_is_object(arguments))
         return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: arguments must be an object");
-    if (tool->definition) {
-        take_as_defined(tool, arguments, args);
+    if (tool->definition) { /* the server checks them against its own schema */
+        *(struct al_defined_args *)args = (struct al_defined_args){ tool, arguments };
         return 0;
     }
     r = decode_rows(&rows, arguments, defaults, args, err);

@@ -306,8 +306,7 @@ struct al_tool {
     /** Whose words the remedies of failures are in: the names of tools and parameters. */
     enum al_words words;
 
-    /** Stage 8: add a code, a remedy or a one-line message to an error before the caller sees it.
-     * The status and approval errors are not to be changed. */
+    /** Stage 8: change the message of an error before the caller sees it. */
     void (*complete_error)(struct al_call *call, struct al_error *err);
 
     /** For `-v`: the text of the `Command:` line, or, `checked`, a short note on why the call was

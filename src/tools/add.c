@@ -375,6 +375,7 @@ const struct al_tool al_tool_everyday_add = {
     AL_TOOL_ONE(everyday_params, "add", NULL, AL_WRITES_INDEX, everyday_execute,
                 AL_ASKS_UNLESS_SAVED),
     AL_EVERYDAY_TOOL(struct add_args),
+    .complete_error = al_everyday_complete_error,
     .check = everyday_check,
     .authorize = everyday_authorize,
     .affected_files = affected_files,

@@ -117,7 +117,8 @@ static int workflow_check(void *p, struct al_error *err)
     if (args->abort)
         return 0;
     if (!args->branch)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "branch is required");
+        return al_error_about(al_error_set(err, AL_ERR_BAD_ARGS, "branch is required"), err,
+                              AL_SUBJECT_REQUIRED, NULL);
     return al_arg_check_revision("branch", args->branch, err);
 }
 

@@ -89,18 +89,13 @@ struct al_restore_options;
 #define AL_WORKFLOW_CWD_ROW(T)                                                                     \
     AL_STRING_AS(T, working_dir, "cwd", NULL, .flags = AL_PARAM_NAME,                              \
                  .max_bytes = AL_PARAM_PATH_MAX_BYTES)
-#define AL_WORKFLOW_TOOL(T)                                                                        \
-    AL_DIALECT_TOOL(T), .runs_at_top = true, .words = AL_WORDS_WORKFLOW,                           \
-                        .complete_error = al_workflow_complete_error
+#define AL_WORKFLOW_TOOL(T) AL_DIALECT_TOOL(T), .runs_at_top = true, .words = AL_WORDS_WORKFLOW
 
 /* Of `parallel`, and of `everyday`; AL_EVERYDAY_PAGES beside it for a tool whose answer has pages:
  * with a member `struct al_page page` and AL_PAGE_ROWS(T) before the last row. */
-#define AL_PARALLEL_TOOL(T)                                                                        \
-    AL_DIALECT_TOOL(T), .words = AL_WORDS_EVERYDAY, .complete_error = al_failure_complete
-#define AL_EVERYDAY_TOOL(T)                                                                        \
-    AL_DIALECT_TOOL(T), .is_everyday = true, .words = AL_WORDS_EVERYDAY,                           \
-                        .complete_error = al_everyday_complete_error
-#define AL_EVERYDAY_PAGES .expand = al_cursor_expand
+#define AL_PARALLEL_TOOL(T) AL_DIALECT_TOOL(T), .words = AL_WORDS_EVERYDAY
+#define AL_EVERYDAY_TOOL(T) AL_DIALECT_TOOL(T), .is_everyday = true, .words = AL_WORDS_EVERYDAY
+#define AL_EVERYDAY_PAGES   .expand = al_cursor_expand
 
 /** For git_restore and git_checkout of `git`: restore the paths, and set the result: how many there
  * were.
@@ -144,12 +139,8 @@ int al_workflow_check_path(struct al_call *call, const char *param, const char *
 int al_workflow_check_paths(struct al_call *call, const char *param, const struct al_strv *given,
                             struct al_error *err);
 
-/** Give an error its code, fold its message into one line and add a remedy.  For `complete_error`
- * of struct al_tool. */
-void al_workflow_complete_error(struct al_call *call, struct al_error *err);
-
-/** For `complete_error` of `everyday`: al_failure_complete(); where the id of a hunk is not there,
- * with those of the new files if the tool takes them. */
+/** For `complete_error` of a tool that takes the hunks of new files: name those that there are
+ * where the id of a hunk is not there. */
 void al_everyday_complete_error(struct al_call *call, struct al_error *err);
 
 /** For a tool's `resolve`: add the id of the commit that a revision names (NULL: HEAD) as

@@ -220,9 +220,11 @@ static int check_seen(struct al_call *call, const struct al_remote *remote, cons
 
     if (tracking && al_ref_exists(&al_call_repo(call)->at, tracking))
         return 0;
-    return al_failure_set(err, "git_fetch looks what is there now.",
-                          "There is no '%s/%s' as last seen, so it is not deleted", remote->name,
-                          branch);
+    return al_failure_set(
+        err,
+        al_call_session(call)->caller_shell ? "git fetch looks what is there now."
+                                            : "git_fetch looks what is there now.",
+        "There is no '%s/%s' as last seen, so it is not deleted", remote->name, branch);
 }
 
 /* The branch at the remote: of the same name, or with push.default=upstream the one that the

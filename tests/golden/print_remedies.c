@@ -32,6 +32,7 @@ static const char *const subjects[AL_SUBJECT_COUNT] = {
     [AL_SUBJECT_BARE] = "no working tree",
     [AL_SUBJECT_OUTSIDE] = "a path outside of the repository",
     [AL_SUBJECT_EXPRESSION] = "a regular expression",
+    [AL_SUBJECT_REQUIRED] = "a required argument is missing",
 };
 
 static void print_one(const struct al_session *session, enum al_words words, const char *about,

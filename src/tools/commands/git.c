@@ -833,23 +833,6 @@ int64_t al_shell_timeout_ms(const struct al_session *session)
     return 24 * 3600 * 1000;
 }
 
-/* In the words of git's command line, and where the user has no option --root. */
-static void complete_error(struct al_call *call, struct al_error *err)
-{
-    static const char *const words[][2] = {
-        { "The other repository has to be one of yours, ",
-          "The other repository has to be inside of the roots; the user adds it to `roots` in the "
-          "configuration file, which then names this repository too." },
-        { "git_fetch looks ", "git fetch looks what is there now." },
-        { "See git_branch ", "See git branch -a." },
-    };
-
-    (void)call;
-    for (size_t i = 0; err->remedy && i < AL_COUNT(words); i++)
-        if (al_starts_with(err->remedy, words[i][0]))
-            err->remedy = words[i][1];
-}
-
 static void summarize(const struct al_call *call, const void *p, struct al_str *out)
 {
     const struct git_args *args = p;
@@ -911,7 +894,6 @@ const struct al_tool al_tool_commands_git = {
     .moves_branch = true,
     .summarize = summarize,
     .command_line = command_line,
-    .complete_error = complete_error,
     .resolve = resolve,
     .policy_paths = policy_paths,
     .fetch = fetch,

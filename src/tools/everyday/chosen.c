@@ -176,15 +176,12 @@ int al_named_sort(struct al_call *call, const struct al_hunk_sides *sides,
 
 void al_everyday_complete_error(struct al_call *call, struct al_error *err)
 {
-    const struct al_tool *tool = al_call_tool(call);
     al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
 
-    al_failure_complete(call, err);
-    if (err->subject != AL_SUBJECT_HUNK ||
-        (tool != &al_tool_everyday_add && tool != &al_tool_everyday_commit) ||
-        al_untracked_read(call, NULL, NULL, &files, NULL) < 0 || !files.count)
+    if (err->subject != AL_SUBJECT_HUNK || al_untracked_read(call, NULL, NULL, &files, NULL) < 0 ||
+        !files.count)
         return;
     for (size_t i = 0; i < files.count; i++) {
         al_auto(al_freep) char *shown = al_place(al_call_repo(call), files.items[i].path);

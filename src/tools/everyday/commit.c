@@ -810,6 +810,7 @@ const struct al_tool al_tool_everyday_commit = {
     .about = "Commit what is staged, or exactly some files, hunks or everything; amend.",
     AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct commit_args),
+    .complete_error = al_everyday_complete_error,
     AL_TOOL_STRICTER(stricter),
     .moves_branch = true,
     .check = check,

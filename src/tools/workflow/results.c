@@ -32,16 +32,6 @@ int al_workflow_check_paths(struct al_call *call, const char *param, const struc
     return r;
 }
 
-void al_workflow_complete_error(struct al_call *call, struct al_error *err)
-{
-    (void)call;
-    if (!al_failure_begin(err))
-        return;
-    if (err->code == AL_CODE_NONE && err->status != AL_ERR_BAD_ARGS &&
-        err->status != AL_ERR_SANDBOX && err->status != AL_ERR_TIMEOUT)
-        err->code = AL_CODE_OPERATION_FAILED;
-}
-
 bool al_workflow_fits(size_t *room, size_t bytes)
 {
     const bool fits = bytes <= *room;

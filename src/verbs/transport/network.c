@@ -576,8 +576,8 @@ static int open_other(struct al_network *network, struct al_error *err)
         return hold_other(network, err);
     if (err && (r == AL_ERR_EXECUTION || r == AL_ERR_SANDBOX)) {
         err->code = AL_CODE_REMOTE_ERROR;
-        err->remedy = "The other repository has to be one of yours, inside the roots; a user adds "
-                      "a root with --root.";
+        err->remedy = "The other repository has to be inside of the roots; the user adds it to "
+                      "`roots` in the configuration file, which then names this repository too.";
     }
     return r;
 }

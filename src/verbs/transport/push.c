@@ -172,7 +172,7 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     /* An empty source would delete the remote's branch. */
     if (!options->deletes && (strlen(options->commit) < SHA1_HEX_BYTES ||
                               !al_is_oid(options->commit, strlen(options->commit))))
-        return al_remote_error(err, "See git_branch with action list.",
+        return al_remote_error(err, "The branch is pushed once it has a commit.",
                                "There is no commit on '%s'", options->branch);
     add_words(&command.argv, options, network->name, progress);
     if (options->shown)
