@@ -50,22 +50,6 @@ static char *hint_for(const struct al_repo *repo, const char *path)
                        safe, shown);
 }
 
-static char *hint_for_param(const struct al_call *call, const struct al_param *param)
-{
-    const char *path = param->type == AL_TYPE_STRING ? al_args_string(call->args, param) : NULL;
-    char *hint = NULL;
-
-    if (path)
-        return hint_for(call->repo, path);
-    if (param->type == AL_TYPE_STRINGS) {
-        const struct al_strv *list = al_args_strings(call->args, param);
-
-        for (size_t i = 0; i < list->count && !hint; i++)
-            hint = hint_for(call->repo, list->items[i]);
-    }
-    return hint;
-}
-
 /* For a call that lacks a required parameter: "git_commit takes: type (required), scope, …". */
 static char *hint_for_missing(const struct al_tool *tool, const struct al_tool_defaults *defaults)
 {
@@ -82,6 +66,7 @@ static char *hint_for_missing(const struct al_tool *tool, const struct al_tool_d
 static char *call_hint(const struct al_call *call, const struct al_error *error)
 {
     const struct al_tool *tool = call->tool;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     char *hint = NULL;
 
     if (tool->definition) /* its words are the server's */
@@ -91,9 +76,9 @@ static char *call_hint(const struct al_call *call, const struct al_error *error)
     if (!call->repo || !call->args || tool->runs_at_top || !error->reason ||
         strcmp(error->reason, "not_found") != 0)
         return NULL;
-    for (size_t i = 0; i < tool->nparams && !hint; i++)
-        if (tool->params[i].flags & AL_PARAM_PATH)
-            hint = hint_for_param(call, &tool->params[i]);
+    al_call_named(call, AL_PARAM_PATH, &paths);
+    for (size_t i = 0; i < paths.count && !hint; i++)
+        hint = hint_for(call->repo, paths.items[i]);
     return hint;
 }
 
@@ -426,24 +411,6 @@ static int run_stages(struct al_call *call, struct al_result *result, struct al_
     return r < 0 ? r : execute(call, result, err);
 }
 
-/* Append the line "airlock: ignored: a, b, since …" after what `out` contains; nothing when every
- * argument counts. */
-static void note_ignored(const struct al_call *call, struct al_str *out)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_freep) char *since = NULL;
-
-    al_tool_ignored(call->tool, call->args, &names, &since);
-    if (!since)
-        return;
-    if (out->len)
-        al_str_addc(out, '\n');
-    al_str_adds(out, "airlock: ignored: ");
-    for (size_t i = 0; i < names.count; i++)
-        al_str_addf(out, "%s, ", names.items[i]);
-    al_str_addf(out, "since %s", since);
-}
-
 /* A value above the largest one is taken as that one. */
 static void note_clamped(const struct al_call *call, struct al_result *result)
 {
@@ -489,7 +456,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     result->duration_ms = al_clock_ms() - call->began_ms;
     if (r == 0) {
         if (!result->has_notes)
-            note_ignored(call, &result->notes);
+            al_args_note_ignored(call->tool, call->args, &result->notes);
         note_clamped(call, result);
         if (call->rescued)
             al_result_note(result, call->rescued);
@@ -586,8 +553,6 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
                     struct al_explanation *ret_explanation, struct al_error *err)
 {
     struct al_call call = { .session = session, .input = input, .tool = input->tool->tool };
-    struct al_explanation *found = ret_explanation;
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r = decode(&call, err);
 
     if (r == 0)
@@ -602,12 +567,7 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
         r = 0;
     }
     if (r == 0)
-        r = al_call_policy_targets(&call, &found->branches, &paths, &found->paths, err);
-    if (r == 0) {
-        found->operation = *call.operation;
-        al_call_policy_addresses(&call, &found->addresses);
-        found->ruling = al_call_policy_ruling(&call, &found->branches, &paths);
-    }
+        r = al_call_rule(&call, true, ret_explanation, err);
     if (r < 0 && err && !err->detail)
         err->detail = call_hint(&call, err);
     if (r < 0 && err && !err->detail && !err->remedy)
@@ -773,7 +733,7 @@ void al_call_shape_text(const struct al_call *call, struct al_git_output *output
     struct al_str *text = &result->text;
 
     al_str_adds(&lines, notes);
-    note_ignored(call, &lines);
+    al_args_note_ignored(call->tool, call->args, &lines);
     result->has_notes = true;
     al_str_clear(text);
     *text = output->out.out;

@@ -66,7 +66,7 @@ static void add_named(const struct al_call *call, unsigned flag, const char *pre
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    al_call_named_branches(call, flag, &names);
+    al_call_named(call, flag, &names);
     for (size_t i = 0; i < names.count; i++) {
         al_auto(al_freep) char *ref = al_asprintf("%s%s", prefix, names.items[i]);
 

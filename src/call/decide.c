@@ -762,19 +762,15 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
  * state when the call runs. */
 static int evaluate_policy(struct al_call *call, struct al_ruling *ret_ruling, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    const struct al_policy *policy = call->session->policy;
-    int r = 0;
+    al_auto(al_explanation_clear) struct al_explanation found = AL_EXPLANATION_INIT;
+    const bool has_rules = call->session->policy && call->session->policy->count;
+    int r = has_rules && al_effects_change_repository(call->operation->effects)
+                ? bind_answer(call, call->state, err)
+                : 0;
 
-    if (policy && policy->count) {
-        if (al_effects_change_repository(call->operation->effects))
-            r = bind_answer(call, call->state, err);
-        if (r == 0)
-            r = al_call_policy_targets(call, &branches, &paths, NULL, err);
-    }
     if (r == 0)
-        *ret_ruling = al_call_policy_ruling(call, &branches, &paths);
+        r = al_call_rule(call, has_rules, &found, err);
+    *ret_ruling = found.ruling;
     return r;
 }
 

@@ -108,6 +108,10 @@ bool al_args_given(const void *args, const struct al_param *param);
 /** Whether the tool's first choice is this one. */
 bool al_args_action_is(const struct al_tool *tool, const void *args, const char *name);
 
+/** Append the line "airlock: ignored: a, b, since …" for the arguments that have no effect
+ * (`actions` and `unless` of their rows); nothing when every one counts. */
+void al_args_note_ignored(const struct al_tool *tool, const void *args, struct al_str *out);
+
 /** In the dialect everyday: refuse an argument that the action does not have (`actions` of its
  * row). */
 int al_args_check_used(const struct al_tool *tool, const void *args, struct al_error *err);
@@ -179,27 +183,22 @@ int al_call_resolve_now(struct al_call *call, struct al_error *err);
  */
 void al_call_invalidate(struct al_call *call);
 
-/** Add the addresses of a call that policy rules look at, as shown to users; from stage 4 on. */
-void al_call_policy_addresses(const struct al_call *call, struct al_strv *ret_addresses);
-
 /**
- * The branches and paths of a call that policy rules look at; from stage 4 on.  Fails when a path
- * cannot be resolved.
+ * What policy rules decide about a call, from stage 4 on, and by which targets.
  *
- * @param[out] ret_shown  The same paths as shown to users; may be NULL.  A path that does not exist
- *                        counts as a directory, which it could become, and is shown as given.
+ * @param has_targets  Whether rules may look at branches and paths, which are then found.  Fails
+ * when a path cannot be resolved; one that does not exist counts as a directory, which it could
+ * become, and is shown as given.
  */
-int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
-                           struct al_strv *ret_paths, struct al_strv *ret_shown,
-                           struct al_error *err);
+int al_call_rule(struct al_call *call, bool has_targets, struct al_explanation *found,
+                 struct al_error *err);
 
 /** Test whether a revision is a commit, or both sides of a range are (failure.c). */
 bool al_call_names_commits(struct al_call *call, const char *revision);
 
-/** The branches named by the arguments with this flag (AL_PARAM_BRANCH, AL_PARAM_DELETED_BRANCH).
- */
-void al_call_named_branches(const struct al_call *call, unsigned flag,
-                            struct al_strv *ret_branches);
+/** What the arguments with this flag name: paths, or branches, also those that AL_PARAM_BRANCH was
+ * resolved to. */
+void al_call_named(const struct al_call *call, unsigned flag, struct al_strv *ret_names);
 
 /** Stage 6: create the checkpoint before an operation that changes the repository. */
 int al_call_checkpoint_before(struct al_call *call, struct al_error *err);
@@ -229,9 +228,5 @@ void al_call_trace_begin(const struct al_call *call);
 void al_call_trace_execute(const struct al_call *call, int64_t timeout_ms);
 /** `executed`: stage 7 began. */
 void al_call_trace_end(const struct al_call *call, const struct al_result *result, bool executed);
-
-/** The policy's ruling about a call with these targets. */
-struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,
-                                       const struct al_strv *paths);
 
 #endif

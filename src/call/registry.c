@@ -78,21 +78,18 @@ static void add_toolset(struct al_registry *registry, const struct al_toolset *t
 int al_registry_fill(struct al_registry *registry, const struct al_toolset_registry *all,
                      const struct al_strv *names, struct al_error *err)
 {
-    struct al_registry filled = AL_REGISTRY_INIT;
-
+    al_registry_clear(registry);
     for (size_t i = 0; i < names->count; i++) {
         const struct al_toolset *toolset = al_toolset_find(all, names->items[i]);
 
         if (!toolset || toolset->is_for_commands) {
-            al_registry_clear(&filled);
+            al_registry_clear(registry);
             return unknown_toolset(all, names->items[i], err);
         }
         if (!al_strv_contains(&(struct al_strv){ .items = names->items, .count = i },
                               names->items[i]))
-            add_toolset(&filled, toolset);
+            add_toolset(registry, toolset);
     }
-    al_registry_clear(registry);
-    *registry = filled;
     return 0;
 }
 

@@ -51,7 +51,7 @@ struct al_registry {
  * @param all    Every toolset there is.
  * @param names  The chosen toolsets, in order of precedence.
  * @return 0, or AL_ERR_BAD_ARGS naming the unknown toolset and the valid ones; the registry is then
- *         unchanged.
+ *         empty.
  */
 int al_registry_fill(struct al_registry *registry, const struct al_toolset_registry *all,
                      const struct al_strv *names, struct al_error *err);

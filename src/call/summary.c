@@ -117,20 +117,24 @@ static const struct al_param *winner(const struct al_tool *tool, const void *arg
     return NULL;
 }
 
-void al_tool_ignored(const struct al_tool *tool, const void *args, struct al_strv *ret_names,
-                     char **ret_since)
+void al_args_note_ignored(const struct al_tool *tool, const void *args, struct al_str *out)
 {
+    al_auto(al_freep) char *since = NULL;
+
     for (size_t i = 0; i < tool->nparams; i++) {
         const struct al_param *param = &tool->params[i], *other = winner(tool, args, param);
         const char *action = wrong_action(tool, args, param);
 
         if (!action && !other)
             continue;
-        al_strv_add(ret_names, param->name);
-        if (!*ret_since)
-            *ret_since = action ? al_asprintf("action is %s", action)
-                                : al_asprintf("%s is given", other->name);
+        if (!since) {
+            since = action ? al_asprintf("since action is %s", action)
+                           : al_asprintf("since %s is given", other->name);
+            al_str_addf(out, "%sairlock: ignored: ", out->len ? "\n" : "");
+        }
+        al_str_addf(out, "%s, ", param->name);
     }
+    al_str_adds(out, since ? since : "");
 }
 
 /* --- The summary --- */

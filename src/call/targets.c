@@ -81,10 +81,10 @@ static int collect(struct walk *walk, const char *given, char **ret_meant)
     return 0;
 }
 
-void al_call_named_branches(const struct al_call *call, unsigned flag, struct al_strv *ret_branches)
+void al_call_named(const struct al_call *call, unsigned flag, struct al_strv *ret_names)
 {
     static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
-    struct walk walk = { .flags = flag, .find = collect, .names = ret_branches };
+    struct walk walk = { .flags = flag, .find = collect, .names = ret_names };
     const struct al_strv *pairs = &call->resolved;
 
     walk_rows(&walk, call->tool->params, call->tool->nparams, call->args);
@@ -96,14 +96,14 @@ void al_call_named_branches(const struct al_call *call, unsigned flag, struct al
                                                             : NULL;
 
         if (!strcmp(pairs->items[i], AL_RESOLVED_BRANCH) && name &&
-            !al_strv_contains(ret_branches, name))
-            al_strv_add(ret_branches, name);
+            !al_strv_contains(ret_names, name))
+            al_strv_add(ret_names, name);
     }
 }
 
 static void add_branches(const struct al_call *call, struct al_strv *branches)
 {
-    al_call_named_branches(call, AL_PARAM_BRANCH, branches);
+    al_call_named(call, AL_PARAM_BRANCH, branches);
     if (!branches->count && call->tool->moves_branch && call->repo)
         al_ref_head_branches(&call->repo->at, branches);
     for (size_t i = 0; i < call->plan.along.count; i++)
@@ -114,15 +114,14 @@ static void add_branches(const struct al_call *call, struct al_strv *branches)
 struct collection {
     struct al_call *call;
     struct al_strv *paths;
-    struct al_strv *shown;                 /* what users see for each path; may be NULL */
+    struct al_strv *shown;                 /* what users see for each path */
     struct al_strv missing, missing_given; /* names that do not exist, and how they were given */
 };
 
 static void add(struct collection *to, const char *name, bool is_dir, const char *shown)
 {
     al_strv_addf(to->paths, is_dir && *name ? "%s/" : "%s", name);
-    if (to->shown)
-        al_strv_add(to->shown, shown ? shown : to->paths->items[to->paths->count - 1]);
+    al_strv_add(to->shown, shown ? shown : to->paths->items[to->paths->count - 1]);
 }
 
 /* The path relative to the top; absolute for a path elsewhere in the roots. */
@@ -306,15 +305,7 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv
     return r == 0 && (every || (!named && takes_paths)) ? add_unnamed(&to, every, err) : r;
 }
 
-int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
-                           struct al_strv *ret_paths, struct al_strv *ret_shown,
-                           struct al_error *err)
-{
-    add_branches(call, ret_branches);
-    return add_paths(call, ret_paths, ret_shown, err);
-}
-
-void al_call_policy_addresses(const struct al_call *call, struct al_strv *ret_addresses)
+static void add_addresses(const struct al_call *call, struct al_strv *ret_addresses)
 {
     const struct al_strv *pairs = &call->resolved;
 
@@ -330,26 +321,35 @@ void al_call_policy_addresses(const struct al_call *call, struct al_strv *ret_ad
     }
 }
 
-struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,
-                                       const struct al_strv *paths)
+int al_call_rule(struct al_call *call, bool has_targets, struct al_explanation *found,
+                 struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv addresses = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     const enum al_approval_mode mode = call->session->mode;
-    struct al_policy_query query = {
+    const struct al_policy_query query = {
         .tool = call->tool->name,
         .operation = call->operation->name,
         .effects = call->operation->effects,
         .asks = al_operation_asks(call->operation, mode, al_call_is_saved(call)),
-        .branches = branches,
-        .paths = paths,
-        .addresses = &addresses,
+        .branches = &found->branches,
+        .paths = &paths,
+        .addresses = &found->addresses,
         .new_address = al_call_resolved(call, AL_RESOLVED_NEW_ADDRESS),
         .as_tool = call->operation->like_tool,
         .as_operation = call->operation->like_operation,
     };
+    int r = 0;
 
-    al_call_policy_addresses(call, &addresses);
-    return al_policy_decide(call->session->policy, mode, &query);
+    if (has_targets) {
+        add_branches(call, &found->branches);
+        r = add_paths(call, &paths, &found->paths, err);
+    }
+    if (r < 0)
+        return r;
+    add_addresses(call, &found->addresses);
+    found->operation = *call->operation;
+    found->ruling = al_policy_decide(call->session->policy, mode, &query);
+    return 0;
 }
 
 /* The rest behind a component at the beginning, without slashes; NULL: the path does not begin with

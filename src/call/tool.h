@@ -329,13 +329,6 @@ bool al_operation_asks(const struct al_operation *op, enum al_approval_mode mode
 /** Test whether a stricter form is one of this operation. */
 bool al_stricter_is_of(const struct al_stricter *form, const struct al_operation *op);
 
-/** Append the names of the arguments that have no effect (`actions` and `unless` of their rows).
- *
- * @param[out] ret_since  The reason, as a clause after "since".  Caller frees; NULL: there are
- *                        none. */
-void al_tool_ignored(const struct al_tool *tool, const void *args, struct al_strv *ret_names,
-                     char **ret_since);
-
 /** Append the `summary` of a tool.  Aborts when it names no row, which a test finds. */
 void al_tool_write_summary(const struct al_tool *tool, const void *args, struct al_str *out);
 

@@ -159,7 +159,7 @@ static void branches(const char *text, const char *expected)
     struct al_call call = { .tool = &sample, .args = &args };
 
     assert_int_equal(al_tool_decode(&sample, json, &defaults, &args, NULL), 0);
-    al_call_named_branches(&call, AL_PARAM_BRANCH, &names);
+    al_call_named(&call, AL_PARAM_BRANCH, &names);
     for (size_t i = 0; i < names.count; i++)
         al_str_addf(&joined, "%s ", names.items[i]);
     assert_string_equal(joined.buf ? joined.buf : "", expected);

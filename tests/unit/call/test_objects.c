@@ -174,7 +174,7 @@ static void members_of_items_are_branches_for_policy(void **state)
 
     (void)state;
     assert_int_equal(al_tool_decode(&sample, json, &defaults, &args, NULL), 0);
-    al_call_named_branches(&call, AL_PARAM_BRANCH, &names);
+    al_call_named(&call, AL_PARAM_BRANCH, &names);
     assert_int_equal(names.count, 2);
     assert_string_equal(names.items[0], "a");
     assert_string_equal(names.items[1], "b");
