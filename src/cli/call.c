@@ -95,7 +95,6 @@ static json_t *load(const struct al_str *text, json_error_t *where)
 static int refuse_word(const struct al_tool *tool, const char *word, struct al_error *err)
 {
     static const char *const meant[] = { "paths", "path", "command", "branch" };
-    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
 
     for (size_t i = 0; i < AL_COUNT(meant); i++)
         for (size_t k = 0; k < tool->nparams; k++)
@@ -103,10 +102,10 @@ static int refuse_word(const struct al_tool *tool, const char *word, struct al_e
                 return al_error_set(err, AL_ERR_BAD_ARGS,
                                     "'%s' is neither NAME=VALUE nor JSON; did you mean '%s=%s'? "
                                     "airlock tools %s lists the names",
-                                    safe, meant[i], safe, tool->name);
+                                    word, meant[i], word, tool->name);
     return al_error_set(err, AL_ERR_BAD_ARGS,
                         "'%s' is neither NAME=VALUE nor JSON; airlock tools %s lists the names",
-                        safe, tool->name);
+                        word, tool->name);
 }
 
 static int read_json(const struct al_tool *tool, const char *word, json_t **ret_value,
@@ -126,13 +125,9 @@ static int read_json(const struct al_tool *tool, const char *word, json_t **ret_
     *ret_value = load(&text, &where);
     if (!*ret_value && !is_input && isalpha((unsigned char)word[0]))
         return refuse_word(tool, word, err);
-    if (!*ret_value) {
-        al_auto(al_freep) char *reason = al_text_join_lines(where.text);
-
-        return al_error_set(err, AL_ERR_BAD_ARGS, "malformed JSON at column %d: %s", where.column,
-                            reason);
-    }
-    return 0;
+    return *ret_value ? 0
+                      : al_error_set(err, AL_ERR_BAD_ARGS, "malformed JSON at column %d: %s",
+                                     where.column, where.text);
 }
 
 /* The length of NAME in "NAME=VALUE", where NAME may be that of a member ("target.branch"); 0: the

@@ -216,7 +216,6 @@ void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defa
 
 int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     const char *meant = al_registry_nearest(&setup->registry, NULL, word);
     const struct al_listed_tool other = al_toolset_find_tool(al_toolsets(), word);
     struct al_nearest nearest = { .word = word };
@@ -243,14 +242,16 @@ int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_er
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "unknown tool '%s'; did you mean %s of the toolset %s? It is not "
                             "chosen; add --toolset %s",
-                            safe, near.tool->name, near.toolset->name, near.toolset->name);
+                            word, near.tool->name, near.toolset->name, near.toolset->name);
     return al_error_set(err, AL_ERR_BAD_ARGS, "unknown tool '%s'; %s%s%sairlock tools lists them",
-                        safe, meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
+                        word, meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
 }
 
 int al_cli_fail(const struct al_error *err)
 {
-    al_log_note("%s", err->message);
+    al_auto(al_freep) char *safe = al_text_join_lines(err->message);
+
+    al_log_note("%s", safe);
     if (err->remedy)
         al_log_note("%s", err->remedy);
     return err->status == AL_ERR_BAD_ARGS || err->status == AL_ERR_NOT_FOUND ? AL_EXIT_USAGE

@@ -91,7 +91,7 @@ static int unknown_toolset(const struct al_setup *setup, const struct al_value *
                            struct al_error *err)
 {
     al_auto(al_freep) char *valid = al_toolset_names(al_toolsets());
-    al_auto(al_freep) char *name = al_text_sanitize_line(toolset->name);
+    const char *name = toolset->name;
 
     return al_error_set(err, AL_ERR_BAD_ARGS,
                         "%s:%u: toolsets.%s: Unknown toolset \"%s\" in worker \"%s\". "
@@ -128,8 +128,6 @@ static int choose_toolsets(struct al_setup *setup, struct al_error *err)
 {
     const struct al_value *toolsets = setup->worker.toolsets;
     struct al_strv *chosen = &setup->config.toolsets;
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    al_auto(al_freep) char *safe = NULL;
     int r = 0;
 
     if (toolsets && !setup->named_toolsets) {
@@ -137,12 +135,11 @@ static int choose_toolsets(struct al_setup *setup, struct al_error *err)
         setup->config.toolsets_line = 0;
     }
     for (size_t i = 0; toolsets && r == 0 && i < toolsets->count; i++) {
-        r = configure_toolset(setup, &toolsets->items[i], &why);
+        r = configure_toolset(setup, &toolsets->items[i], err);
         if (!setup->named_toolsets)
             al_strv_add(chosen, al_worker_toolset(toolsets->items[i].name));
     }
-    safe = r < 0 ? al_text_join_lines(why.message) : NULL;
-    return r < 0 ? al_error_set(err, r, "%s", safe) : 0;
+    return r;
 }
 
 int al_setup_choose_grant(const struct al_setup *setup, struct al_config *config, const char *name,
@@ -185,14 +182,13 @@ static int narrow_root(const struct al_roots *roots, const struct al_value *root
                        struct al_roots *narrowed, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    al_auto(al_freep) char *safe = al_text_sanitize_line(root->text);
 
     if (al_roots_add(narrowed, root->text, NULL, home, &why) < 0)
         return al_value_error(root, err, "%s", why.message);
     for (size_t i = 0; i < narrowed->count; i++)
         if (!al_roots_find(roots, narrowed->items[i].path))
-            return al_value_error(root, err,
-                                  "'%s' is in no root; a worker file only narrows the roots", safe);
+            return al_value_error(
+                root, err, "'%s' is in no root; a worker file only narrows the roots", root->text);
     return 0;
 }
 

@@ -129,8 +129,10 @@ int al_setup_worker_roots(struct al_setup *setup, struct al_error *err);
  * state. */
 void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden);
 
-/** airlock's own directories among them, in which nothing else lies. */
-void al_setup_own_dirs(const struct al_setup *setup, struct al_strv *ret_dirs);
+/** The first of these places, or of some others, that a path contains or is, or of airlock's own
+ * directories that it lies in.  NULL: none.  Caller frees. */
+char *al_setup_overlap(const struct al_setup *setup, const struct al_strv *others, const char *path,
+                       bool *ret_contains);
 
 /** The directory of airlock's sockets in a login session; NULL: there is no such session.  Caller
  * frees. */

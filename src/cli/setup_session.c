@@ -66,38 +66,25 @@ static bool is_sha256(const struct al_setup *setup)
     return sha256;
 }
 
-static int refuse(const char *dir, const char *why, const char *other, struct al_error *err)
-{
-    al_auto(al_freep) char *safe = al_text_sanitize_line(dir);
-    al_auto(al_freep) char *safe_other = al_text_sanitize_line(other);
-
-    return al_error_set(err, AL_ERR_BAD_ARGS,
-                        "staging.path: '%s' %s '%s'; name a directory of its own", safe, why,
-                        safe_other);
-}
-
 /* An agent writes whatever it wants into the directory, so that must not hold what is the user's.
  */
 static int check_place(const struct al_setup *setup, const char *dir, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv own = AL_STRV_INIT, others = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv others = AL_STRV_INIT;
+    al_auto(al_freep) char *found = NULL;
     const char *const more[] = { setup->home, setup->worker.file, setup->fallback_dir };
-    const char *found;
+    bool contains;
 
-    al_setup_own_dirs(setup, &own);
-    if (setup->fallback_dir)
-        al_strv_add(&own, setup->fallback_dir);
-    al_setup_forbidden(setup, &others);
     for (size_t i = 0; i < AL_COUNT(more); i++)
         if (more[i])
             al_strv_add(&others, more[i]);
     for (size_t i = 0; i < setup->roots.count; i++)
         al_strv_add(&others, setup->roots.items[i].path);
-    if ((found = al_environment_overlap(&others, dir, false)))
-        return refuse(dir, "is or contains", found, err);
-    if ((found = al_environment_overlap(&own, dir, true)))
-        return refuse(dir, "is inside airlock's own", found, err);
-    return 0;
+    found = al_setup_overlap(setup, &others, dir, &contains);
+    return !found ? 0
+                  : al_error_set(err, AL_ERR_BAD_ARGS,
+                                 "staging.path: '%s' %s '%s'; name a directory of its own", dir,
+                                 contains ? "is or contains" : "is inside airlock's own", found);
 }
 
 /* The directory as the user configured it; "~/" is the home directory. */
@@ -193,7 +180,8 @@ static char *parent_of(const char *path)
     return slash && slash != path ? al_strndup(path, (size_t)(slash - path)) : al_strdup("/");
 }
 
-void al_setup_own_dirs(const struct al_setup *setup, struct al_strv *ret_dirs)
+/* Airlock's own directories, in which nothing else lies. */
+static void add_own_dirs(const struct al_setup *setup, struct al_strv *ret_dirs)
 {
     const char *config_home = al_environment_get("XDG_CONFIG_HOME");
     char *runtime = al_setup_runtime_dir();
@@ -214,7 +202,23 @@ void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbid
         al_strv_take(ret_forbidden, parent_of(setup->journal_file));
     if (setup->config.file)
         al_strv_take(ret_forbidden, al_environment_absolute(setup->config.file));
-    al_setup_own_dirs(setup, ret_forbidden);
+    add_own_dirs(setup, ret_forbidden);
+}
+
+char *al_setup_overlap(const struct al_setup *setup, const struct al_strv *others, const char *path,
+                       bool *ret_contains)
+{
+    al_auto(al_strv_clear) struct al_strv own = AL_STRV_INIT, all = AL_STRV_INIT;
+    const char *found;
+
+    add_own_dirs(setup, &own);
+    al_setup_forbidden(setup, &all);
+    al_strv_add_all(&all, others);
+    found = al_environment_overlap(&all, path, false);
+    *ret_contains = found;
+    if (!found)
+        found = al_environment_overlap(&own, path, true);
+    return found ? al_strdup(found) : NULL;
 }
 
 int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, struct al_error *err)

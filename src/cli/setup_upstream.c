@@ -22,31 +22,24 @@ extern char **environ;
 
 /* Rules, grants and the key of the journal are out of reach for what an agent can start. */
 static int check_path(const struct al_setup *setup, const struct al_mcp_server *server,
-                      const char *key, const char *path, const struct al_strv *forbidden,
-                      struct al_error *err)
+                      const char *key, const char *path, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv own_dirs = AL_STRV_INIT;
-    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
-    al_auto(al_freep) char *shown = NULL;
-    const char *contained = al_environment_overlap(forbidden, path, false), *found = contained;
+    const struct al_strv none = AL_STRV_INIT;
+    bool contains;
+    al_auto(al_freep) char *found = al_setup_overlap(setup, &none, path, &contains);
 
-    al_setup_own_dirs(setup, &own_dirs);
-    if (!found)
-        found = al_environment_overlap(&own_dirs, path, true);
     if (!found)
         return 0;
-    shown = al_text_sanitize_line(found);
     return al_error_set(err, AL_ERR_BAD_ARGS,
                         "%s:%u: mcp.servers.%s.allow.%s: '%s' %s airlock's own '%s'; name %s",
                         setup->config.file ? setup->config.file : "", server->line, server->name,
-                        key, safe, contained ? "contains" : "lies in", shown,
-                        contained ? "directories that do not" : "a directory elsewhere");
+                        key, path, contains ? "contains" : "lies in", found,
+                        contains ? "directories that do not" : "a directory elsewhere");
 }
 
 static int check_paths(const struct al_setup *setup, const struct al_mcp_server *server,
                        struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv forbidden = AL_STRV_INIT;
     const struct {
         const char *key;
         const struct al_strv *paths;
@@ -57,10 +50,9 @@ static int check_paths(const struct al_setup *setup, const struct al_mcp_server 
     };
     int r = 0;
 
-    al_setup_forbidden(setup, &forbidden);
     for (size_t i = 0; i < AL_COUNT(lists); i++)
         for (size_t k = 0; r == 0 && k < lists[i].paths->count; k++)
-            r = check_path(setup, server, lists[i].key, lists[i].paths->items[k], &forbidden, err);
+            r = check_path(setup, server, lists[i].key, lists[i].paths->items[k], err);
     return r;
 }
 

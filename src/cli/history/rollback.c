@@ -38,7 +38,8 @@ struct al_undo {
     size_t count;             /**< number of executions; 0: not given */
     size_t execution, newest; /**< of --execution and --newest; 0: not given */
     const char *agent, *from; /**< of --agent, and of --to or --since; borrowed; NULL: not given */
-    uint64_t *seqs;           /**< the executions from there on, oldest first */
+    bool dry_run, redo;
+    uint64_t *seqs; /**< the executions from there on, oldest first */
     size_t nseqs;
 };
 
@@ -477,11 +478,6 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
     return AL_EXIT_FAILED;
 }
 
-/* The options of this command alone. */
-struct own_options {
-    bool dry_run, force, redo, yes;
-};
-
 /* A command that runs still, in a repository. */
 struct running {
     const char *top;
@@ -514,8 +510,8 @@ static void note_running(const struct al_undo *undo)
 
 /* With --to the first of the executions counts that changed something: before it all was the same.
  */
-static int roll_back(struct al_undo *undo, const struct own_options *own, bool dry_run,
-                     struct al_rollback *rollback, struct al_error *err)
+static int roll_back(struct al_undo *undo, bool dry_run, struct al_rollback *rollback,
+                     struct al_error *err)
 {
     const struct al_session *session = &undo->setup.session;
     struct al_rollback_options options = {
@@ -528,9 +524,9 @@ static int roll_back(struct al_undo *undo, const struct own_options *own, bool d
         .execution = undo->execution,
         .newest = undo->newest,
         .agent = undo->agent,
-        .force = own->force,
+        .force = al_option(undo->options, "--force"),
         .dry_run = dry_run,
-        .redo = own->redo,
+        .redo = undo->redo,
     };
     int r = al_rollback_run(undo->repo, &options, rollback, err);
 
@@ -549,19 +545,20 @@ static int roll_back(struct al_undo *undo, const struct own_options *own, bool d
 
 /* On a terminal, show what would change and ask.  No lock is held meanwhile.  An error counts as
  * yes: the rollback itself reports it. */
-static bool is_confirmed(struct al_undo *undo, const struct own_options *own)
+static bool is_confirmed(struct al_undo *undo)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
 
-    if (own->yes || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
-        roll_back(undo, own, true, &rollback, &err) < 0)
+    if (al_option(undo->options, "--yes") || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
+        roll_back(undo, true, &rollback, &err) < 0)
         return true;
-    show_dry_run(undo->repo, &rollback, own->redo);
-    return al_cli_ask(own->redo ? "Redo? [y/N] " : "Roll back? [y/N] ", undo->budget.cancel) == 'y';
+    show_dry_run(undo->repo, &rollback, undo->redo);
+    return al_cli_ask(undo->redo ? "Redo? [y/N] " : "Roll back? [y/N] ", undo->budget.cancel) ==
+           'y';
 }
 
-static int run(struct al_undo *undo, const struct own_options *own)
+static int run(struct al_undo *undo)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
@@ -569,20 +566,20 @@ static int run(struct al_undo *undo, const struct own_options *own)
 
     if (undo->execution && undo->agent)
         return al_cli_usage("--execution goes without --agent; see airlock rollback --help");
-    if (own->redo && (undo->count || undo->execution || undo->agent))
+    if (undo->redo && (undo->count || undo->execution || undo->agent))
         return al_cli_usage("--redo takes no number and no agent; see airlock rollback --help");
-    if (!undo->setup.session.journal && !own->dry_run)
+    if (!undo->setup.session.journal && !undo->dry_run)
         return AL_EXIT_FAILED; /* opening it reported the reason */
     note_running(undo);
-    if (!own->dry_run && !is_confirmed(undo, own)) {
+    if (!undo->dry_run && !is_confirmed(undo)) {
         al_log_note("nothing was changed");
         return al_signals_caught() ? 128 + al_signals_caught() : AL_EXIT_FAILED;
     }
-    r = roll_back(undo, own, own->dry_run, &rollback, &err);
-    if (own->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
-        show_dry_run(undo->repo, &rollback, own->redo);
+    r = roll_back(undo, undo->dry_run, &rollback, &err);
+    if (undo->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
+        show_dry_run(undo->repo, &rollback, undo->redo);
     else if (r == 0)
-        show_done(&rollback, own->redo, undo->agent);
+        show_done(&rollback, undo->redo, undo->agent);
     if (r < 0)
         return show_failed(&rollback, &err);
     return rollback.left.count || rollback.lacking.count ? AL_EXIT_FAILED : AL_EXIT_OK;
@@ -590,17 +587,14 @@ static int run(struct al_undo *undo, const struct own_options *own)
 
 int al_cmd_rollback(struct al_options *options, int argc, char **argv)
 {
-    struct al_undo undo = { .options = options, .from = al_option(options, "--to") };
-    const struct own_options is = {
-        .dry_run = al_option(options, "--dry-run"),
-        .force = al_option(options, "--force"),
-        .redo = al_option(options, "--redo"),
-        .yes = al_option(options, "--yes"),
-    };
+    struct al_undo undo = { .options = options,
+                            .from = al_option(options, "--to"),
+                            .dry_run = al_option(options, "--dry-run"),
+                            .redo = al_option(options, "--redo") };
     int code;
 
     if (undo_open(&undo, "rollback", argc, argv, &code))
-        code = run(&undo, &is);
+        code = run(&undo);
     undo_close(&undo);
     return code;
 }

@@ -60,16 +60,14 @@ static void check_rules(struct al_findings *findings, const struct al_setup *set
     for (size_t i = 0; i < policy->count && setup->registry.count; i++) {
         const struct al_rule *rule = &policy->rules[i];
         const char *toolset = is_idle(setup, rule) ? toolset_of(rule) : NULL;
-        al_auto(al_freep) char *safe = NULL;
 
         if (!toolset || !strcmp(toolset, "commands")) /* they are the shell's, of no session */
             continue;
-        safe = al_text_sanitize_line(rule->tool ? rule->tool : rule->operation);
         al_finding_add(findings, "rules", AL_WARNING,
                        "No tool of this session is of that name, so the rule protects nothing "
                        "here. Name the tools that airlock tools lists, or choose that toolset.",
-                       "rule %zu (line %u) is about %s of the toolset %s", i + 1, rule->line, safe,
-                       toolset);
+                       "rule %zu (line %u) is about %s of the toolset %s", i + 1, rule->line,
+                       rule->tool ? rule->tool : rule->operation, toolset);
     }
 }
 
@@ -158,16 +156,17 @@ void al_finding_add(struct al_findings *findings, const char *what, enum al_leve
 {
     static const char *const names[] = { "ok", "warning", "missing" };
     al_auto(al_str_clear) struct al_str state = AL_STR_INIT;
+    al_auto(al_freep) char *safe = NULL;
+    al_auto(al_freep) char *safe_fix = al_text_sanitize_line(fix ? fix : "");
     va_list args;
 
     va_start(args, fmt);
     al_str_addv(&state, fmt, args);
     va_end(args);
-
+    safe = al_text_join_lines(state.buf);
     al_json_append(findings->list,
-                   json_pack("{s:o, s:s, s:o, s:o*}", "check", al_json_string(what), "level",
-                             names[level], "state", al_json_string(state.buf), "fix",
-                             level != AL_FINE ? al_json_string(fix) : NULL));
+                   json_pack("{s:s, s:s, s:s, s:s*}", "check", what, "level", names[level], "state",
+                             safe, "fix", level != AL_FINE ? safe_fix : NULL));
     findings->missing |= level == AL_MISSING;
 }
 

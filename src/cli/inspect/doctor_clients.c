@@ -18,7 +18,6 @@
 #include "cli/install/clients.h"
 #include "cli/install/settings.h"
 #include "guard/program.h"
-#include "guard/text.h"
 #include "proc/proc.h"
 #include "tools/upstream/mounts.h"
 #include "tools/words.h"
@@ -144,29 +143,26 @@ static void check_entry(struct al_findings *findings, const struct al_setup *set
     const char *what = entry->client->name, *file = entry->file;
     const char *program = entry->command.items[0];
     al_auto(al_freep) char *found = al_program_find(program, getenv("PATH"), &setup->roots);
-    al_auto(al_freep) char *safe = al_text_sanitize_line(program);
     al_auto(al_freep) char *other = NULL;
 
     expand(setup, entry);
     other = other_root(setup, entry);
     if (!found) {
         al_finding_add(findings, what, AL_MISSING, "Write the entry again with airlock install.",
-                       "%s: there is no program '%s' outside the roots", file, safe);
+                       "%s: there is no program '%s' outside the roots", file, program);
     } else if (!is_this_program(found)) {
         al_finding_add(findings, what, AL_WARNING,
                        "Run doctor of that program, or write the entry again with airlock "
                        "install.",
-                       "%s: starts another program, '%s', and was not tried", file, safe);
+                       "%s: starts another program, '%s', and was not tried", file, program);
     } else if (entry->of_project && !is_plain_command(&entry->command)) {
         al_finding_add(findings, what, AL_WARNING,
                        "Look at the entry: the file lies in the repository.",
                        "%s: its options could start other programs, and it was not tried", file);
     } else if (other) {
-        al_auto(al_freep) char *safe_other = al_text_sanitize_line(other);
-
         al_finding_add(findings, what, AL_WARNING,
                        "Here airlock would work there: write the entry again with airlock install.",
-                       "%s: is for another working tree, '%s'", file, safe_other);
+                       "%s: is for another working tree, '%s'", file, other);
     } else {
         try_entry(findings, setup, entry);
     }
@@ -206,8 +202,7 @@ static void check_file(struct al_findings *findings, const struct al_setup *setu
 {
     al_auto(al_settings_file_clear) struct al_settings_file file = AL_SETTINGS_FILE_INIT;
     al_auto(al_json_decrefp) json_t *value = NULL;
-    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
-    struct entry entry = { .client = client, .file = safe, .of_project = of_project };
+    struct entry entry = { .client = client, .file = path, .of_project = of_project };
 
     if (al_settings_file_read(path, &file, NULL) < 0 || !file.exists)
         return;
@@ -295,7 +290,6 @@ static void check_hooks(struct al_findings *findings, const struct al_setup *set
 {
     al_auto(al_settings_file_clear) struct al_settings_file file = AL_SETTINGS_FILE_INIT;
     al_auto(al_freep) char *path = al_fs_join(dir, client->hooks->file);
-    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
     const struct al_client_event *at = client->hooks->events;
     al_auto(al_freep) char *what = al_asprintf("%s hooks", client->name);
     al_auto(al_freep) char *program = NULL;
@@ -316,16 +310,16 @@ static void check_hooks(struct al_findings *findings, const struct al_setup *set
         }
     }
     if (program && is_this_program(program)) {
-        try_hook(findings, setup, client, idle, safe);
+        try_hook(findings, setup, client, idle, path);
         if (lacking)
             al_finding_add(findings, what, AL_WARNING,
                            "Write the hooks again with airlock install --shell.",
-                           "%s: %s has no hook, since an older airlock wrote them", safe, lacking);
+                           "%s: %s has no hook, since an older airlock wrote them", path, lacking);
     } else if (program) {
         al_finding_add(findings, what, AL_WARNING,
                        "Run doctor of that program, or write the hooks again with airlock install "
                        "--shell.",
-                       "%s: start another program, and were not tried", safe);
+                       "%s: start another program, and were not tried", path);
     }
 }
 

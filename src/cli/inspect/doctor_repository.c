@@ -19,7 +19,6 @@
 #include "git/repo/repo.h"
 #include "git/vet/vet.h"
 #include "guard/root.h"
-#include "guard/text.h"
 
 #define TIME_LIMIT_MS 10000u
 
@@ -45,14 +44,10 @@ static bool add_outside_roots(struct al_findings *findings, const char *dir)
         file ? al_git_read_pointer(AT_FDCWD, file, "gitdir: ", top) : NULL;
     al_auto(al_freep) char *git_dir = named ? realpath(named, NULL) : NULL;
     al_auto(al_freep) char *fix = NULL;
-    al_auto(al_freep) char *safe_top = NULL;
-    al_auto(al_freep) char *safe_dir = NULL;
     const char *kind = NULL;
 
     if (!git_dir)
         return false;
-    safe_top = al_text_sanitize_line(top);
-    safe_dir = al_text_sanitize_line(git_dir);
     if (has_file(git_dir, "commondir"))
         kind = "linked worktree";
     else if (is_submodule(git_dir))
@@ -60,11 +55,11 @@ static bool add_outside_roots(struct al_findings *findings, const char *dir)
     fix = !kind ? al_asprintf("Its git directory lies outside the roots, so every call is refused. "
                               "Add it to the configuration: git_dirs = [\"%s\"] below "
                               "[tools.sandbox].",
-                              safe_dir)
+                              git_dir)
                 : al_asprintf("Its git directory does not name this working tree, so every call is "
                               "refused. Run 'git worktree repair', or 'git submodule update' for a "
                               "submodule, and start airlock with --root %s",
-                              safe_top);
+                              top);
     al_finding_add(findings, "repository", AL_MISSING, fix, "%s",
                    kind ? kind : "separate git directory");
     return true;
@@ -94,13 +89,13 @@ static void add_kind(struct al_findings *findings, const struct al_repo *repo)
 {
     bool linked = al_location_is_linked(&repo->at);
     bool bare = al_location_is_bare(&repo->at);
-    al_auto(al_freep) char *top = al_text_sanitize_line(repo->at.top);
 
     al_finding_add(findings, "repository", bare ? AL_WARNING : AL_FINE,
                    bare ? "It has no working tree: only calls that read its history work. For the "
                           "others use a clone of it."
                         : "",
-                   "%s%s%s%s%s%s", top, bare ? ", bare" : "", linked ? ", linked worktree" : "",
+                   "%s%s%s%s%s%s", repo->at.top, bare ? ", bare" : "",
+                   linked ? ", linked worktree" : "",
                    is_submodule(repo->at.git_dir) ? ", submodule" : "",
                    repo->vetting->is_sha256 ? ", SHA-256" : "",
                    repo->vetting->config.has_reftable ? ", reftable" : "");
@@ -155,7 +150,6 @@ static void add_lock(struct al_findings *findings, const struct al_repo *repo, c
                      const char *name)
 {
     al_auto(al_freep) char *path = al_fs_join(dir, name);
-    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
     al_auto(al_freep) char *fix = NULL;
     struct stat st;
 
@@ -167,7 +161,7 @@ static void add_lock(struct al_findings *findings, const struct al_repo *repo, c
                        "of a rollback that was killed");
     } else if (al_git_lock_is_stale(&repo->at, &st)) {
         fix = al_asprintf("No git process holds it, but calls that write fail. Remove it: rm '%s'",
-                          safe);
+                          path);
         al_finding_add(findings, name, AL_WARNING, fix, "stale");
     } else {
         al_finding_add(findings, name, AL_WARNING,

@@ -5,7 +5,6 @@
 
 #include <fnmatch.h>
 
-#include "guard/text.h"
 #include "tools/upstream/mounts.h"
 
 /** The tools that are named. */
@@ -93,17 +92,15 @@ static void check_rules(struct al_findings *findings, const struct al_setup *set
 
     for (size_t i = 0; i + policy->narrowing < policy->count; i++) {
         const char *pattern = policy->rules[i].tool;
-        al_auto(al_freep) char *safe = NULL;
 
         if (!pattern || !al_starts_with(pattern, AL_MOUNTS_PREFIX) || is_offered(list, pattern) ||
             !is_decided(setup->session.mounts, pattern))
             continue;
-        safe = al_text_sanitize_line(pattern);
         al_finding_add(findings, "mcp rules", AL_WARNING,
                        "Correct the name: the rule decides nothing. airlock tools lists the "
                        "names.",
                        "the rule in line %u is about '%s', which no server offers",
-                       policy->rules[i].line, safe);
+                       policy->rules[i].line, pattern);
     }
 }
 

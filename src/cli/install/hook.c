@@ -543,8 +543,10 @@ static int change_worktree(struct hook *hook)
         make_call(hook, "parallel", &al_tool_git_worktree, arguments, &result);
         r = result.status;
     }
-    if (r < 0)
-        al_log_note("%s", err.message ? err.message : result.text.buf);
+    if (r < 0 && err.message)
+        (void)al_cli_fail(&err);
+    else if (r < 0)
+        al_log_note("%s", result.text.buf);
     else if (adds)
         (void)dprintf(STDOUT_FILENO, "%s\n", found.top);
     return r < 0 ? FAILED : AL_EXIT_OK;

@@ -42,8 +42,8 @@ struct plan {
     struct al_str text; /* the text that it gets */
     /* Changes of installations, so that they can be taken back: "file", its path; "made_file" and
      * "made_path", whether they made the file and the PATH of the client's shell; "dirs", how many
-     * directories for it; "before" and "after", the lines that were changed; "rules", what was
-     * added to lists of rules: { LIST: [RULE, ...], ... }.  Empty: there is none. */
+     * directories for it; "before" and "after", the lines that were changed.  Empty: there is
+     * none. */
     json_t *record;
     char *record_path;
     bool removes_file, changes;
@@ -161,8 +161,6 @@ static json_t *read_record(const char *path)
         json_decref(record);
         record = al_json_object();
     }
-    if (!json_is_object(json_object_get(record, "rules")))
-        al_json_set(record, "rules", al_json_object());
     return record;
 }
 
@@ -242,62 +240,44 @@ static int remove_empty(const char *above, const char *list, size_t before, stru
 /* Where Claude Code has its rules about tools. */
 #define RULES "permissions"
 
-/* Remember what is added: a rule that was there before is the user's own. */
-static int add_rules(const char *list, const struct al_strv *rules, struct plan *plan,
+static int add_rules(const char *list, const struct al_strv *rules, struct al_str *text,
                      struct al_error *err)
 {
     const char *const path[] = { RULES, list, NULL };
-    json_t *lists = json_object_get(plan->record, "rules");
-    json_t *added = json_object_get(lists, list);
     int r = 0;
 
-    if (!added)
-        al_json_set(lists, list, added = al_json_array());
     for (size_t i = 0; r == 0 && i < rules->count; i++) {
         al_auto(al_json_decrefp) json_t *rule = al_json_string(rules->items[i]);
-        const size_t before = plan->text.len;
 
-        r = al_settings_json_add(&plan->text, path, rule, err);
-        if (plan->text.len != before)
-            al_json_append(added, json_incref(rule));
+        r = al_settings_json_add(text, path, rule, err);
     }
     return r;
 }
 
-/* The record forgets a rule that is gone: one that comes back is the user's own. */
-static void forget_rules(struct plan *plan)
+/* Whether an installation added a rule.  One that was there before, or came later, is the user's.
+ */
+static bool is_own_rule(const json_t *record, const json_t *rule)
 {
-    const char *list;
-    json_t *added;
+    const char *before = al_json_get_string(record, "before");
+    const char *after = al_json_get_string(record, "after"), *text = json_string_value(rule);
+    al_auto(al_freep) char *quoted = al_asprintf("\"%s\"", text ? text : "");
 
-    json_object_foreach(json_object_get(plan->record, "rules"), list, added)
-    {
-        const char *const path[] = { RULES, list, NULL };
-        al_auto(al_json_decrefp) json_t *now = al_settings_json_get(&plan->text, path);
-
-        for (size_t i = json_array_size(added); i-- > 0;)
-            if (!al_cli_list_has(now, json_string_value(json_array_get(added, i))))
-                json_array_remove(added, i);
-    }
+    return before && after && strstr(after, quoted) && !strstr(before, quoted);
 }
 
-static int remove_rules(const json_t *record, struct al_str *text, struct al_error *err)
+static int remove_rules(const char *list, const json_t *record, struct al_str *text,
+                        struct al_error *err)
 {
-    const char *list;
-    json_t *added, *rule;
+    const char *const path[] = { RULES, list, NULL };
+    al_auto(al_json_decrefp) json_t *rules = al_settings_json_get(text, path);
+    const size_t before = text->len;
+    const json_t *rule;
     size_t i;
     int r = 0;
 
-    json_object_foreach(json_object_get(record, "rules"), list, added)
-    {
-        const char *const path[] = { RULES, list, NULL };
-        const size_t before = text->len;
-
-        json_array_foreach(added, i, rule) r =
-            r == 0 ? al_settings_json_remove(text, path, rule, err) : r;
-        r = r == 0 ? remove_empty(RULES, list, before, text, err) : r;
-    }
-    return r;
+    json_array_foreach(rules, i, rule) if (r == 0 && is_own_rule(record, rule)) r =
+        al_settings_json_remove(text, path, rule, err);
+    return r == 0 ? remove_empty(RULES, list, before, text, err) : r;
 }
 
 /* Whether an installation wrote this hook: a copy of airlock runs for this client. */
@@ -428,7 +408,9 @@ static int remove_all(const struct plan *plan, struct al_str *text, struct al_er
         r = change_path(plan, true, text, err);
     if (r == 0 && plan->hook)
         r = change_hooks(plan, true, text, err);
-    return r == 0 ? remove_rules(plan->record, text, err) : r;
+    if (r == 0 && plan->denied)
+        r = remove_rules("deny", plan->record, text, err);
+    return r == 0 && plan->denied ? remove_rules("allow", plan->record, text, err) : r;
 }
 
 static int add_all(struct plan *plan, struct al_error *err)
@@ -436,7 +418,6 @@ static int add_all(struct plan *plan, struct al_error *err)
     const struct al_client *client = plan->client;
     int r = 0;
 
-    forget_rules(plan);
     if (plan->entry)
         r = client->is_toml ? al_settings_toml_put(&plan->text, AL_CLIENT_TABLE, plan->entry, err)
                             : al_settings_json_put(&plan->text, client->path, plan->entry, err);
@@ -446,8 +427,8 @@ static int add_all(struct plan *plan, struct al_error *err)
         r = change_hooks(plan, false, &plan->text, err);
     if (r < 0 || !plan->denied)
         return r;
-    r = add_rules("deny", plan->denied, plan, err);
-    return r == 0 ? add_rules("allow", plan->allowed, plan, err) : r;
+    r = add_rules("deny", plan->denied, &plan->text, err);
+    return r == 0 ? add_rules("allow", plan->allowed, &plan->text, err) : r;
 }
 
 static bool has_nothing(const json_t *value)
@@ -870,14 +851,11 @@ static int find_client(struct install *install, int argc, char **argv, struct al
     if (argc != 1)
         return al_error_set(err, AL_ERR_BAD_ARGS, "install needs one client: %s", names.buf);
     install->client = al_client_find(argv[0], &nearest);
-    if (!install->client) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(argv[0]);
-
+    if (!install->client)
         return nearest ? al_error_set(err, AL_ERR_BAD_ARGS, "unknown client '%s'; did you mean %s?",
-                                      safe, nearest)
+                                      argv[0], nearest)
                        : al_error_set(err, AL_ERR_BAD_ARGS, "unknown client '%s'; there are: %s",
-                                      safe, names.buf);
-    }
+                                      argv[0], names.buf);
     if (install->user && al_option(install->options, "--root"))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "--user is for every repository, so it takes no --root");
