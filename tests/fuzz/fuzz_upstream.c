@@ -102,10 +102,11 @@ static void fuzz_lines(const struct fuzz_input *input, const char *revision)
     const int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     struct al_upstream *server = open_server(fd);
     struct al_upstream_link link = { .server = server, .revision = al_revision_find(revision) };
-    struct al_upstream_request own = { .id = 3, .is_large = true };
-    struct al_upstream_wait waits[2];
+    struct al_upstream_wait own = AL_UPSTREAM_WAIT_INIT, waits[2];
 
-    link.requests = &own;
+    own.id = 3;
+    own.is_own = own.is_large = true;
+    server->waits = &own;
     for (unsigned long i = 0; i < AL_COUNT(waits); i++) {
         fuzz_require(al_upstream_wait_begin(server, &waits[i], NULL) == 0);
         waits[i].id = i + 1;
@@ -116,8 +117,8 @@ static void fuzz_lines(const struct fuzz_input *input, const char *revision)
         check_wait(&waits[i], i + 1);
         al_upstream_wait_end(server, &waits[i], "");
     }
-    fuzz_require(!own.result || own.done);
-    al_upstream_link_forget(&link, &own);
+    check_wait(&own, 3);
+    al_upstream_wait_end(server, &own, NULL);
     free(link.garbage);
     server->is_open = false;
     al_message_writer_clear(&server->out);

@@ -18,8 +18,8 @@ int al_upstream_wait_begin(struct al_upstream *server, struct al_upstream_wait *
 {
     struct al_upstream_wait **at;
 
-    *wait = (struct al_upstream_wait){ .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-                                       .failure = AL_ERROR_INIT };
+    *wait = AL_UPSTREAM_WAIT_INIT;
+    wait->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wait->event_fd < 0)
         return al_error_errno(err, errno, "cannot create an event descriptor");
     al_hold(&server->lock);
@@ -37,10 +37,11 @@ void al_upstream_wait_end(struct al_upstream *server, struct al_upstream_wait *w
     struct al_upstream_wait **at = &server->waits;
 
     (void)pthread_mutex_lock(&server->lock);
-    while (*at != wait)
+    while (*at && *at != wait)
         at = &(*at)->next;
-    *at = wait->next;
-    if (wait->id) {
+    if (*at)
+        *at = wait->next;
+    if (wait->id && reason) {
         al_str_addf(&line,
                     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
                     "\"params\":{\"requestId\":%lu,\"reason\":\"%s\"}}",
@@ -51,6 +52,8 @@ void al_upstream_wait_end(struct al_upstream *server, struct al_upstream_wait *w
     al_upstream_drop_progress(wait);
     (void)pthread_mutex_unlock(&server->lock);
     json_decref(wait->result);
+    json_decref(wait->data);
+    free(wait->message);
     al_error_clear(&wait->failure);
     al_close(wait->event_fd);
 }
@@ -192,7 +195,7 @@ static unsigned count_calls(const struct al_upstream *server)
     unsigned count = 0;
 
     for (const struct al_upstream_wait *wait = server->waits; wait; wait = wait->next)
-        count += wait->id != 0;
+        count += wait->id && !wait->is_own;
     return count;
 }
 

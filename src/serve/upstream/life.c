@@ -288,7 +288,7 @@ static int wait_once(struct al_upstream_link *link, int64_t deadline_ms)
 
 /* --- Requests of the link's own --- */
 
-void al_upstream_link_ask(struct al_upstream_link *link, struct al_upstream_request *request,
+void al_upstream_link_ask(struct al_upstream_link *link, struct al_upstream_wait *request,
                           const struct al_revision *revision, const char *method, json_t *params)
 {
     struct al_upstream *server = link->server;
@@ -297,33 +297,22 @@ void al_upstream_link_ask(struct al_upstream_link *link, struct al_upstream_requ
     al_upstream_set_meta(server, revision, params, 0, true);
 
     al_hold(&server->lock);
-    *request = (struct al_upstream_request){ .next = link->requests, .id = ++server->last_id };
-    link->requests = request;
+    *request = AL_UPSTREAM_WAIT_INIT;
+    request->is_own = true;
+    request->id = ++server->last_id;
+    request->next = server->waits;
+    server->waits = request;
     al_upstream_add_request(&line, request->id, method, params);
     json_decref(params);
     (void)al_upstream_send(server, &line);
 }
 
-void al_upstream_link_forget(struct al_upstream_link *link, struct al_upstream_request *request)
-{
-    struct al_upstream_request **at = &link->requests;
-
-    while (*at && *at != request)
-        at = &(*at)->next;
-    if (*at)
-        *at = request->next;
-    json_decref(request->result);
-    json_decref(request->data);
-    free(request->message);
-    *request = AL_UPSTREAM_REQUEST_INIT;
-}
-
-int al_upstream_link_await(struct al_upstream_link *link, const struct al_upstream_request *a,
-                           const struct al_upstream_request *b, int64_t deadline_ms)
+int al_upstream_link_await(struct al_upstream_link *link, const struct al_upstream_wait *a,
+                           const struct al_upstream_wait *b, int64_t deadline_ms)
 {
     int r = 0;
 
-    while (r == 0 && !a->done && !(b && b->done)) {
+    while (r == 0 && !a->answered && !(b && b->answered)) {
         if (al_clock_ms() >= deadline_ms)
             return AL_ERR_TIMEOUT;
         r = wait_once(link, deadline_ms);
@@ -357,13 +346,13 @@ int al_upstream_link_late(struct al_upstream_link *link, const char *method, cha
 #define MODERN "2026-07-28"
 #define LEGACY "2025-11-25"
 
-static void discover(struct al_upstream_link *link, struct al_upstream_request *request)
+static void discover(struct al_upstream_link *link, struct al_upstream_wait *request)
 {
     al_upstream_link_ask(link, request, al_revision_find(MODERN), "server/discover",
                          al_json_object());
 }
 
-static void initialize(struct al_upstream_link *link, struct al_upstream_request *request)
+static void initialize(struct al_upstream_link *link, struct al_upstream_wait *request)
 {
     al_upstream_link_ask(link, request, NULL, "initialize",
                          json_pack("{s:s, s:o, s:o}", "protocolVersion", LEGACY, "capabilities",
@@ -383,9 +372,9 @@ static bool lists_modern(const json_t *versions)
 }
 
 /* Whether the answer to server/discover says that the server is modern. */
-static bool is_modern(const struct al_upstream_request *request)
+static bool is_modern(const struct al_upstream_wait *request)
 {
-    if (!request->id || !request->done)
+    if (!request->answered)
         return false;
     if (request->result)
         return lists_modern(json_object_get(request->result, "supportedVersions"));
@@ -412,12 +401,12 @@ static void note_server(struct al_upstream_link *link, const json_t *info,
 /* Ask a modern server to tell when its tools change. */
 static void listen(struct al_upstream_link *link)
 {
-    struct al_upstream_request request;
+    struct al_upstream_wait request;
 
     al_upstream_link_ask(link, &request, link->revision, "subscriptions/listen",
                          json_pack("{s:{s:b}}", "notifications", "toolsListChanged", 1));
     link->listen_id = request.id;
-    al_upstream_link_forget(link, &request);
+    al_upstream_wait_end(link->server, &request, NULL);
 }
 
 static int be_modern(struct al_upstream_link *link, const json_t *result)
@@ -456,22 +445,21 @@ static int be_legacy(struct al_upstream_link *link, const json_t *result, char *
 }
 
 /* Wait for the answer to initialize, while a late one to server/discover still counts. */
-static int finish_handshake(struct al_upstream_link *link, struct al_upstream_request *probe,
-                            struct al_upstream_request *hello, int64_t deadline_ms,
-                            char **ret_problem)
+static int finish_handshake(struct al_upstream_link *link, struct al_upstream_wait *probe,
+                            struct al_upstream_wait *hello, int64_t deadline_ms, char **ret_problem)
 {
     int r;
 
     do
-        r = al_upstream_link_await(link, hello, probe->done ? NULL : probe, deadline_ms);
-    while (r == 0 && !hello->done && !is_modern(probe));
+        r = al_upstream_link_await(link, hello, probe->answered ? NULL : probe, deadline_ms);
+    while (r == 0 && !hello->answered && !is_modern(probe));
     if (r == AL_ERR_TIMEOUT)
         return al_upstream_link_late(link, "initialize", ret_problem);
     if (r < 0)
         return r;
-    if (hello->done && hello->result)
+    if (hello->result)
         return be_legacy(link, hello->result, ret_problem);
-    if (!probe->id) { /* initialize came first, and is not known */
+    if (!probe->is_own) { /* initialize came first, and is not known */
         discover(link, probe);
         r = al_upstream_link_await(link, probe, NULL, deadline_ms);
         if (r == AL_ERR_TIMEOUT)
@@ -487,8 +475,8 @@ static int finish_handshake(struct al_upstream_link *link, struct al_upstream_re
     return r;
 }
 
-static int try_handshake(struct al_upstream_link *link, struct al_upstream_request *probe,
-                         struct al_upstream_request *hello, int64_t deadline_ms, char **ret_problem)
+static int try_handshake(struct al_upstream_link *link, struct al_upstream_wait *probe,
+                         struct al_upstream_wait *hello, int64_t deadline_ms, char **ret_problem)
 {
     const int64_t probe_ms = al_clock_ms() + AL_UPSTREAM_PROBE_MS;
     int r;
@@ -508,11 +496,11 @@ static int try_handshake(struct al_upstream_link *link, struct al_upstream_reque
 
 static int shake_hands(struct al_upstream_link *link, int64_t deadline_ms, char **ret_problem)
 {
-    struct al_upstream_request probe = AL_UPSTREAM_REQUEST_INIT, hello = AL_UPSTREAM_REQUEST_INIT;
+    struct al_upstream_wait probe = AL_UPSTREAM_WAIT_INIT, hello = AL_UPSTREAM_WAIT_INIT;
     int r = try_handshake(link, &probe, &hello, deadline_ms, ret_problem);
 
-    al_upstream_link_forget(link, &probe);
-    al_upstream_link_forget(link, &hello);
+    al_upstream_wait_end(link->server, &probe, NULL);
+    al_upstream_wait_end(link->server, &hello, NULL);
     return r;
 }
 

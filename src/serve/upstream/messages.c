@@ -174,41 +174,26 @@ static int error_code(const json_t *error)
     return code > -1000000 && code < 1000000 ? (int)code : 0;
 }
 
-static void take_own(struct al_upstream_request *request, const struct al_rpc_message *message)
-{
-    const json_t *error = json_object_get(message->body, "error");
-
-    request->done = true;
-    request->bytes = message->text.len;
-    if (!error && !message->has_duplicates)
-        request->result = take_member(message->body, "result");
-    if (request->result)
-        return;
-    request->code = error_code(error);
-    request->message = error_text(error);
-    request->data = json_incref(json_object_get(error, "data"));
-}
-
 /* Caller holds the lock. */
 static void take_answer(struct al_upstream *server, struct al_upstream_wait *wait,
                         const struct al_rpc_message *message)
 {
-    const json_t *error = json_object_get(message->body, "error");
-    al_auto(al_freep) char *text = NULL;
+    json_t *error = json_object_get(message->body, "error");
 
-    if (message->has_duplicates) {
+    wait->bytes = message->text.len;
+    if (error || message->has_duplicates) {
+        wait->code = error_code(error);
+        wait->data = take_member(error, "data");
+        wait->message = error_text(error);
         (void)al_error_set(&wait->failure, AL_ERR_EXECUTION,
-                           "MCP server '%s' answered with the same name twice in one object",
-                           server->settings.name);
-    } else if (error) {
-        text = error_text(error);
-        (void)al_error_set(&wait->failure, AL_ERR_EXECUTION,
-                           "MCP server '%s' answered with error %d: %s", server->settings.name,
-                           error_code(error), text);
+                           message->has_duplicates
+                               ? "MCP server '%s' answered with the same name twice in one object"
+                               : "MCP server '%s' answered with error %d: %s",
+                           server->settings.name, wait->code, wait->message);
     } else {
         wait->result = take_member(message->body, "result");
     }
-    server->has_answered = true;
+    server->has_answered |= !wait->is_own;
     al_upstream_answer(wait);
 }
 
@@ -222,11 +207,6 @@ static void take_response(struct al_upstream_link *link, const struct al_rpc_mes
         link->listen_id = 0;
         return;
     }
-    for (struct al_upstream_request *own = link->requests; own; own = own->next)
-        if (own->id == id && !own->done) {
-            take_own(own, message);
-            return;
-        }
     (void)pthread_mutex_lock(&server->lock);
     wait = find_wait(server, id);
     if (wait)
@@ -449,14 +429,10 @@ void al_upstream_take_unreadable(struct al_upstream_link *link, const char *line
     count_useless(link);
     if (al_raw_json_member((struct al_raw_json){ line, len }, "method").at)
         return;
-    for (struct al_upstream_request *own = link->requests; own; own = own->next)
-        if (!own->done && own->is_large && may_answer(id, own->id)) {
-            own->done = true;
-            own->message = al_strdup("the answer is too large");
-        }
     al_hold(&server->lock);
     for (struct al_upstream_wait *wait = server->waits; wait; wait = wait->next)
-        if (may_answer(id, wait->id)) {
+        if ((!wait->is_own || wait->is_large) && may_answer(id, wait->id)) {
+            wait->message = al_strdup("the answer is too large");
             (void)al_error_set(&wait->failure, AL_ERR_EXECUTION, "MCP server '%s' sent %s",
                                server->settings.name, problem);
             al_upstream_answer(wait);

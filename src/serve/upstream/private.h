@@ -123,17 +123,24 @@ struct al_upstream_question {
     json_t *params;
 };
 
-/** A thread that waits for the server, in a call or for the list of tools. */
+/** A thread that waits for the server, in a call or for the list of tools; or a request of the
+ * server's own thread, which al_upstream_link_ask() sends. */
 struct al_upstream_wait {
-    struct al_upstream_wait *next; /**< the newest is last */
-    int event_fd;                  /**< readable after every change; -1: descriptors ran out */
-    unsigned nfailures;            /**< of the server when the wait began */
-    unsigned long id;              /**< of the request in flight; 0: none is */
-    bool asks;                     /**< the call takes questions */
+    struct al_upstream_wait *next;
+    int event_fd;       /**< readable after every change; -1: the server's own thread waits */
+    unsigned nfailures; /**< of the server when the wait began */
+    unsigned long id;   /**< of the request in flight; 0: none is */
+    bool asks;          /**< the call takes questions */
+    bool is_own;        /**< a request of the server's own thread */
+    bool is_large;      /**< of its own: the answer may be too large */
 
     bool answered;
     json_t *result; /**< NULL with `answered`: `failure` says why */
+    size_t bytes;   /**< of the answer */
     struct al_error failure;
+    int code;      /**< of the error in the answer */
+    json_t *data;  /**< of it; NULL: none */
+    char *message; /**< of it, one safe line; NULL: there is none */
     bool has_progress;
     struct al_upstream_progress progress; /**< the newest; owns its message */
     struct al_upstream_question *questions;
@@ -141,6 +148,9 @@ struct al_upstream_wait {
     const char *asking_id;    /**< the question that is being asked; NULL: none */
     struct al_cancel *asking; /**< fired when its answer is no longer wanted */
 };
+
+#define AL_UPSTREAM_WAIT_INIT                                                                      \
+    ((struct al_upstream_wait){ .event_fd = -1, .failure = AL_ERROR_INIT })
 
 /** The tools of a server. */
 struct al_upstream_list {
@@ -180,21 +190,6 @@ struct al_upstream {
     int64_t next_start_ms;
 };
 
-/** A request of the link's own.  On the stack of the function that waits for it. */
-struct al_upstream_request {
-    struct al_upstream_request *next;
-    unsigned long id;
-    bool is_large; /**< the answer may be too large */
-    bool done;
-    json_t *result; /**< NULL with `done`: the server answered with an error */
-    size_t bytes;   /**< of the answer */
-    int code;       /**< of the error */
-    json_t *data;   /**< of the error; NULL: none */
-    char *message;  /**< of the error, one safe line */
-};
-
-#define AL_UPSTREAM_REQUEST_INIT ((struct al_upstream_request){ .next = NULL })
-
 struct al_upstream_link {
     struct al_upstream *server;
     struct al_running *process;
@@ -207,9 +202,8 @@ struct al_upstream_link {
     const char *broken; /**< why the link has to end, as a phrase; NULL: it need not */
 
     const struct al_revision *revision; /**< NULL before the handshake */
-    struct al_upstream_request *requests;
-    unsigned long listen_id; /**< of subscriptions/listen; 0: none */
-    bool has_tools;          /**< by its capabilities */
+    unsigned long listen_id;            /**< of subscriptions/listen; 0: none */
+    bool has_tools;                     /**< by its capabilities */
     bool list_changed;
     unsigned nuseless; /**< messages that nobody asked for, in the current period */
     int64_t useless_since_ms;
@@ -217,22 +211,19 @@ struct al_upstream_link {
     int64_t errors_until_ms; /**< the end of that period */
 };
 
-/** Send a request of the link's own, for al_upstream_link_forget().  `params` are without `_meta`,
- * and are taken over. */
-void al_upstream_link_ask(struct al_upstream_link *link, struct al_upstream_request *request,
+/** Send a request of the link's own, for al_upstream_wait_end().  `params` are without `_meta`, and
+ * are taken over. */
+void al_upstream_link_ask(struct al_upstream_link *link, struct al_upstream_wait *request,
                           const struct al_revision *revision, const char *method, json_t *params);
 
 /** Wait until one of two requests is answered; `b` may be NULL.  0; AL_ERR_TIMEOUT;
  * AL_ERR_CANCELLED when the server is to be ended; AL_ERR_EXECUTION when the process has ended
  * (`has_ended`) or the link is `broken`. */
-int al_upstream_link_await(struct al_upstream_link *link, const struct al_upstream_request *a,
-                           const struct al_upstream_request *b, int64_t deadline_ms);
+int al_upstream_link_await(struct al_upstream_link *link, const struct al_upstream_wait *a,
+                           const struct al_upstream_wait *b, int64_t deadline_ms);
 
 /** AL_ERR_TIMEOUT with the phrase that a request was not answered. */
 int al_upstream_link_late(struct al_upstream_link *link, const char *method, char **ret_problem);
-
-/** Forget a request, answered or not. */
-void al_upstream_link_forget(struct al_upstream_link *link, struct al_upstream_request *request);
 
 /** The time until then for poll(2); INT64_MAX: without end. */
 int al_upstream_left_ms(int64_t deadline_ms);
@@ -293,7 +284,8 @@ json_t *al_upstream_client_info(void);
 int al_upstream_wait_begin(struct al_upstream *server, struct al_upstream_wait *wait,
                            struct al_error *err);
 
-/** Remove a wait, and tell the server to cancel the request that is still in flight. */
+/** Remove a wait, which need not have begun, and tell the server to cancel the request that is
+ * still in flight; with `reason` NULL it is told nothing. */
 void al_upstream_wait_end(struct al_upstream *server, struct al_upstream_wait *wait,
                           const char *reason);
 

@@ -77,7 +77,7 @@ static void clean(json_t *value)
 
 /* Read one page. */
 static int read_page(struct al_upstream_link *link, const char *cursor, int64_t deadline_ms,
-                     struct al_upstream_request *request, char **ret_problem)
+                     struct al_upstream_wait *request, char **ret_problem)
 {
     json_t *params = al_json_object();
     int r;
@@ -105,7 +105,7 @@ static int read_pages(struct al_upstream_link *link, int64_t deadline_ms,
     size_t bytes = 0;
 
     for (unsigned page = 0; page < AL_UPSTREAM_PAGES_MAX; page++) {
-        struct al_upstream_request request = AL_UPSTREAM_REQUEST_INIT;
+        struct al_upstream_wait request = AL_UPSTREAM_WAIT_INIT;
         int r = read_page(link, cursor, deadline_ms, &request, ret_problem);
 
         free(al_take(&cursor));
@@ -116,7 +116,7 @@ static int read_pages(struct al_upstream_link *link, int64_t deadline_ms,
         }
         if (r == 0)
             cursor = al_strdup(al_json_get_string(request.result, "nextCursor"));
-        al_upstream_link_forget(link, &request);
+        al_upstream_wait_end(link->server, &request, NULL);
         if (r < 0)
             return r;
         if (bytes > AL_UPSTREAM_LIST_MAX_BYTES)
