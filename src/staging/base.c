@@ -10,6 +10,8 @@
 #include "base/log.h"
 #include "base/sorted.h"
 #include "git/plumbing/bare.h"
+#include "git/plumbing/revision.h"
+#include "git/run.h"
 #include "guard/text.h"
 #include "staging/staged.h"
 #include "staging/store.h"
@@ -226,21 +228,27 @@ static unsigned depth_of(const char *path)
     return depth;
 }
 
+/* How much of a tree was seen. */
+struct size {
+    uint64_t entries, names_bytes;
+    bool is_too_large;
+};
+
 /* Count the path of a file or a directory.  False: the tree is too large. */
-static bool add_to_size(struct al_tree_reader *reader, const char *path)
+static bool add_to_size(struct size *size, const char *path)
 {
-    reader->entries++;
-    reader->names_bytes += strlen(path);
-    if (reader->entries > AL_TREE_ENTRIES_MAX || reader->names_bytes > AL_TREE_NAMES_MAX_BYTES ||
+    size->entries++;
+    size->names_bytes += strlen(path);
+    if (size->entries > AL_TREE_ENTRIES_MAX || size->names_bytes > AL_TREE_NAMES_MAX_BYTES ||
         depth_of(path) > AL_TREE_DEPTH_MAX)
-        reader->is_too_large = true;
-    return !reader->is_too_large;
+        size->is_too_large = true;
+    return !size->is_too_large;
 }
 
-static int check_size(const struct al_tree_reader *reader, const char *what, const char *advice,
+static int check_size(const struct size *size, const char *what, const char *advice,
                       struct al_error *err)
 {
-    if (!reader->is_too_large)
+    if (!size->is_too_large)
         return 0;
     return al_error_set(err, AL_ERR_EXECUTION,
                         "%s has more than %u files and directories, more than %u bytes of names, "
@@ -257,58 +265,48 @@ static unsigned canonical_mode(unsigned mode)
     return S_ISLNK(mode) ? AL_SANDBOX_MODE_LINK : MODE_SUBMODULE;
 }
 
+/* A tree that is read. */
+struct listing {
+    struct al_tree *tree;
+    struct size size;
+    bool sha256, is_damaged;
+};
+
 /* "<mode> SP <type> SP <oid> TAB <path>" */
 static bool add_entry(void *payload, char *const *fields)
 {
-    struct al_tree_reader *reader = payload;
+    struct listing *listing = payload;
     const char *tab = strchr(fields[0], '\t'), *id;
     struct al_sandbox_file file = { .path = NULL };
     char *type;
 
-    if (!add_to_size(reader, tab ? tab + 1 : fields[0]))
+    if (!add_to_size(&listing->size, tab ? tab + 1 : fields[0]))
         return false;
     file.mode = (unsigned)strtoull(fields[0], &type, 8);
     id = *type == ' ' ? strchr(type + 1, ' ') : NULL;
-    reader->is_damaged = !tab || !id || !al_oid_parse(id + 1, reader->sha256, &file.oid);
-    if (reader->is_damaged)
+    listing->is_damaged = !tab || !id || !al_oid_parse(id + 1, listing->sha256, &file.oid);
+    if (listing->is_damaged)
         return false;
     if (al_starts_with(type, " tree ")) {
-        al_str_addf(&reader->trees, "%.*s\n", (int)(tab - id - 1), id + 1);
+        al_str_addf(&listing->tree->trees, "%.*s\n", (int)(tab - id - 1), id + 1);
         return true;
     }
     file.mode = canonical_mode(file.mode);
     file.path = al_strdup(tab + 1);
-    al_sandbox_files_add(&reader->files, &file);
+    al_sandbox_files_add(&listing->tree->files, &file);
     return true;
 }
 
-void al_tree_reader_begin(struct al_tree_reader *reader, bool sha256)
+void al_tree_clear(struct al_tree *tree)
 {
-    *reader = (struct al_tree_reader){ .files = AL_SANDBOX_FILES_INIT,
-                                       .trees = AL_STR_INIT,
-                                       .sha256 = sha256 };
-    reader->records = AL_NUL_RECORDS_INIT(1, add_entry, reader);
+    al_sandbox_files_clear(&tree->files);
+    al_str_clear(&tree->trees);
 }
 
-void al_tree_reader_clear(struct al_tree_reader *reader)
+/* git writes trees in order, but somebody else may have written this one. */
+static int sort_files(struct al_sandbox_files *files, const char *what, struct al_error *err)
 {
-    al_nul_records_clear(&reader->records);
-    al_sandbox_files_clear(&reader->files);
-    al_str_clear(&reader->trees);
-}
-
-int al_tree_reader_end(struct al_tree_reader *reader, const char *what, const char *advice,
-                       struct al_error *err)
-{
-    const struct al_sandbox_files *files = &reader->files;
-    int r = check_size(reader, what, advice, err);
-
-    if (r == 0 && reader->is_damaged)
-        r = al_error_set(err, AL_ERR_EXECUTION, "git ls-tree did not say what was asked");
-    if (r < 0)
-        return r;
-    /* git writes trees in order, but somebody else may have written this one. */
-    al_sandbox_files_sort(&reader->files);
+    al_sandbox_files_sort(files);
     for (size_t i = 1; i < files->count; i++) {
         al_auto(al_freep) char *safe = NULL;
 
@@ -322,12 +320,34 @@ int al_tree_reader_end(struct al_tree_reader *reader, const char *what, const ch
     return 0;
 }
 
+int al_tree_read(const struct al_location *at, bool sha256, const char *commit, const char *what,
+                 const char *advice, struct al_tree *ret_tree, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct listing listing = { .tree = ret_tree, .sha256 = sha256 };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, add_entry, &listing);
+    int r;
+
+    *ret_tree = (struct al_tree){ .trees = AL_STR_INIT };
+    command.borrows = at->lender != NULL;
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "ls-tree", "-r", "-t", "-z",
+                 "--full-tree", NULL);
+    al_strv_addf(&command.argv, "%s^{tree}", commit);
+    r = al_git_read(at, &command, (struct al_sink){ al_nul_records_add, &records }, err);
+    if (r == 0)
+        r = check_size(&listing.size, what, advice, err);
+    if (r == 0 && listing.is_damaged)
+        r = al_error_set(err, AL_ERR_EXECUTION, "git ls-tree did not say what was asked");
+    return r < 0 ? r : sort_files(&ret_tree->files, what, err);
+}
+
 /* --- Writing --- */
 
 /* Many pulls may bring more than one commit may have. */
 static int check_count(const struct al_base *base, struct al_error *err)
 {
-    struct al_tree_reader size = { .entries = 0 };
+    struct size size = { .entries = 0 };
 
     for (size_t i = 0; i < base->files.count && add_to_size(&size, base->files.items[i].path); i++)
         continue;

@@ -23,6 +23,9 @@ struct al_run_limits;
 struct al_staged;
 struct al_staging;
 
+/** How a pointer of git-lfs(1) begins. */
+#define AL_LFS_MARK "version https://git-lfs.github.com/spec/"
+
 /** Zero-initialised, it is empty. */
 struct al_base {
     struct al_sandbox_files files;
@@ -116,29 +119,22 @@ char *al_origin_name(const char *key, const char *target, const char *branch);
 #define AL_TREE_DEPTH_MAX 1000u
 #endif
 
-/** Reader of `git ls-tree -r -t -z --full-tree`.  A submodule has the mode 0160000. */
-struct al_tree_reader {
-    struct al_nul_records records; /**< gets the output */
-    struct al_sandbox_files files; /**< sorted after al_tree_reader_end() */
+/** What a commit has.  A submodule has the mode 0160000.  Zero-initialised, it is empty. */
+struct al_tree {
+    struct al_sandbox_files files; /**< sorted */
     struct al_str trees;           /**< the ids of all trees below the top, one a line */
-
-    /* Private. */
-    uint64_t entries, names_bytes;
-    bool sha256, is_too_large, is_damaged;
 };
 
-/** Set it up; it must not be moved then.  Release it with al_tree_reader_clear(). */
-void al_tree_reader_begin(struct al_tree_reader *reader, bool sha256);
-void al_tree_reader_clear(struct al_tree_reader *reader);
+void al_tree_clear(struct al_tree *tree);
 
 /**
- * The end of the output.
+ * List the files of a commit, of a lender as well.
  *
  * @param what    "the commit to pull".
  * @param advice  What to do about a tree that is too large.
  * @return 0; AL_ERR_EXECUTION for one, and for one that has two entries of one name.
  */
-int al_tree_reader_end(struct al_tree_reader *reader, const char *what, const char *advice,
-                       struct al_error *err);
+int al_tree_read(const struct al_location *at, bool sha256, const char *commit, const char *what,
+                 const char *advice, struct al_tree *ret_tree, struct al_error *err);
 
 #endif

@@ -77,19 +77,16 @@ static void compare(const struct al_sandbox_files *base, const struct al_sandbox
 }
 
 /* An imported file that was never read has no size yet.  A link is not read. */
-static int add_sizes(struct al_sandbox *sandbox, const struct al_sandbox_files *files,
-                     struct al_sandbox_files *changes, struct al_error *err)
+static int add_sizes(struct al_sandbox *sandbox, struct al_sandbox_files *changes,
+                     struct al_error *err)
 {
-    size_t j = 0;
     int r = 0;
 
     for (size_t i = 0; i < changes->count && r == 0; i++) {
         struct al_sandbox_file *change = &changes->items[i];
         al_auto(al_str_clear) struct al_str none = AL_STR_INIT;
 
-        while (j < files->count && strcmp(files->items[j].path, change->path) < 0)
-            j++;
-        if (change->mode && change->mode != AL_SANDBOX_MODE_LINK && !files->items[j].has_size)
+        if (change->mode && change->mode != AL_SANDBOX_MODE_LINK && !change->size)
             r = al_sandbox_read(sandbox, change->path, 0, 0, &none, &change->size, err);
     }
     return r;
@@ -116,7 +113,7 @@ int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
         r = al_sandbox_snapshot(sandbox, &made.files, err);
     if (r == 0) {
         compare(&made.base.files, &made.files, &made.changes);
-        r = add_sizes(sandbox, &made.files, &made.changes, err);
+        r = add_sizes(sandbox, &made.changes, err);
     }
     if (r < 0)
         al_comparison_clear(&made);

@@ -78,39 +78,6 @@ static int damaged(const struct al_staging *staging, const char *name, struct al
                            err, DAMAGED);
 }
 
-static int read_json(const struct al_staging *staging, const char *name, json_t **ret_object,
-                     struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_fs_read(staging->staged_fd, name, JSON_MAX_BYTES, &text);
-    al_auto(al_json_decrefp) json_t *object = NULL;
-
-    if (r == -ENOENT)
-        return al_error_set(err, AL_ERR_NOT_FOUND, "the staging store has no '%s'", name);
-    if (r < 0)
-        return al_staging_unusable(staging, -r, err);
-    object = json_loadb(text.buf, text.len, JSON_REJECT_DUPLICATES, NULL);
-    if (!json_is_object(object))
-        return damaged(staging, name, err);
-    *ret_object = al_take(&object);
-    return 0;
-}
-
-static int write_json(const struct al_staging *staging, const char *name, const json_t *object,
-                      struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r;
-
-    al_json_dump(object, true, &text);
-    al_str_addc(&text, '\n');
-    if (text.len > JSON_MAX_BYTES) /* it could not be read again */
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "the names are too long to be recorded; stage fewer files at a time");
-    r = al_fs_write_durable(staging->staged_fd, name, text.buf, text.len, 0600);
-    return r < 0 ? al_staging_unusable(staging, -r, err) : 0;
-}
-
 /* Caller frees; NULL: there is none. */
 static char *get_path(const json_t *file)
 {
@@ -166,18 +133,17 @@ static bool files_from_json(const json_t *array, bool sha256, struct al_staged *
 
 static bool from_json(const json_t *object, const char *id, bool sha256, struct al_staged *staged)
 {
-    const char *created_at = al_json_get_string(object, "createdAt");
-    const char *commit = al_json_get_string(object, "commit");
-    const char *message = al_json_get_string(object, "message");
-    const char *sandbox = al_json_get_string(object, "sandbox");
-    const json_t *order = json_object_get(object, "order");
+    const char *created_at, *commit, *message, *sandbox;
+    json_int_t order;
 
-    if (!created_at || !commit || !message || !sandbox || !json_is_integer(order) ||
+    if (json_unpack((json_t *)object, "{s:s, s:s, s:s, s:s, s:I}", "createdAt", &created_at,
+                    "commit", &commit, "message", &message, "sandbox", &sandbox, "order",
+                    &order) < 0 ||
         !al_oid_parse(commit, sha256, &staged->commit))
         return false;
     (void)snprintf(staged->id, sizeof(staged->id), "%s", id);
     (void)snprintf(staged->created_at, sizeof(staged->created_at), "%s", created_at);
-    staged->order = json_integer_value(order);
+    staged->order = order;
     staged->message = al_strdup(al_staged_message(message));
     staged->sandbox = al_strdup(sandbox);
     staged->worker = al_strdup(al_json_get_string(object, "worker"));
@@ -193,10 +159,14 @@ static int read_record(const struct al_staging *staging, const char *id,
     al_auto(al_freep) char *name = al_asprintf("%s.json", id);
     al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
     al_auto(al_json_decrefp) json_t *object = NULL;
-    int r = read_json(staging, name, &object, err);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_fs_read(staging->staged_fd, name, JSON_MAX_BYTES, &text);
 
+    if (r == -ENOENT)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "the staging store has no '%s'", name);
     if (r < 0)
-        return r;
+        return al_staging_unusable(staging, -r, err);
+    object = json_loadb(text.buf, text.len, JSON_REJECT_DUPLICATES, NULL);
     if (!from_json(object, id, staging->options.sha256, &staged))
         return damaged(staging, name, err);
     *ret_staged = staged;
@@ -210,7 +180,9 @@ int al_staged_write(const struct al_staging *staging, const struct al_staged *st
 {
     al_auto(al_freep) char *name = al_asprintf("%s.json", staged->id);
     al_auto(al_json_decrefp) json_t *object = al_staged_to_json(staging, staged);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char commit[AL_OID_TEXT];
+    int r;
 
     al_oid_text(&staged->commit, staging->options.sha256, commit);
     for (size_t i = 0; i < staged->count; i++) {
@@ -230,7 +202,13 @@ int al_staged_write(const struct al_staging *staging, const struct al_staged *st
                   commit, "sandbox", al_json_string(staged->sandbox), "worker",
                   staged->worker ? al_json_string(staged->worker) : NULL, "heads",
                   staged->heads ? json_incref(staged->heads) : al_json_array(), "pushed", pushed));
-    return write_json(staging, name, object, err);
+    al_json_dump(object, true, &text);
+    al_str_addc(&text, '\n');
+    if (text.len > JSON_MAX_BYTES) /* it could not be read again */
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the names are too long to be recorded; stage fewer files at a time");
+    r = al_fs_write_durable(staging->staged_fd, name, text.buf, text.len, 0600);
+    return r < 0 ? al_staging_unusable(staging, -r, err) : 0;
 }
 
 /* Whether a name is that of a record: "<uuid>.json". */

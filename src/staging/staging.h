@@ -57,9 +57,6 @@ void al_staging_free(struct al_staging *staging);
 /** The options that the staging was opened with.  Borrowed. */
 const struct al_staging_options *al_staging_options(const struct al_staging *staging);
 
-/** The object format of the store. */
-bool al_staging_is_sha256(const struct al_staging *staging);
-
 /**
  * Join packs and remove what nothing refers to: references without a staged commit, bases of memory
  * sandboxes whose process is gone, and objects that are older than a day.  Does nothing if it was

@@ -357,11 +357,6 @@ const struct al_staging_options *al_staging_options(const struct al_staging *sta
     return &staging->options;
 }
 
-bool al_staging_is_sha256(const struct al_staging *staging)
-{
-    return staging->options.sha256;
-}
-
 /* --- Clearing up --- */
 
 /*

@@ -6,7 +6,7 @@
 #include "git/layer.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
-#include "git/run.h"
+#include "git/vet/vet.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
@@ -15,9 +15,6 @@
 #include "guard/url.h"
 #include "verbs/landing/landing.h"
 #include "verbs/transport/mirror.h"
-
-/** "true" and a newline. */
-#define BARE_MAX_BYTES 16
 
 /** The most roots that a message names. */
 #define ROOTS_MAX 8
@@ -58,25 +55,11 @@ static int open_local(struct al_git *git, const char *base, const char *path,
 
 /* A git directory beside a working tree looks like a bare repository, and only its configuration
  * says that it is none. */
-static int check_says_bare(const struct al_repo *repo, bool *ret_is_bare, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
-
-    al_strv_adds(&command.argv, "git", "config", "--bool", "--get", "core.bare", NULL);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = BARE_MAX_BYTES },
-                   &output, err);
-    *ret_is_bare = r == 0 && al_starts_with(output.out.out.buf, "true");
-    return r;
-}
-
 static int open_bare(struct al_git *git, const char *base, const char *path,
                      const struct al_path *resolved, struct al_run_limits *budget,
                      struct al_repo **ret_repo, struct al_error *err)
 {
     struct al_repo *repo = NULL;
-    bool is_bare = false;
     int r;
 
     if (al_path_has_dot_git(resolved->abs))
@@ -84,15 +67,12 @@ static int open_bare(struct al_git *git, const char *base, const char *path,
     r = al_repo_open_at(git, base, resolved->abs, budget, &repo, err);
     if (r < 0)
         return r;
-    if (al_location_is_bare(&repo->at))
-        r = check_says_bare(repo, &is_bare, err);
-    if (r == 0 && !is_bare)
-        r = wrong_kind(path, "no bare repository", "local", err);
-    if (r < 0)
+    if (!al_location_is_bare(&repo->at) || !repo->vetting->says_bare) {
         al_repo_free(repo);
-    else
-        *ret_repo = repo;
-    return r;
+        return wrong_kind(path, "no bare repository", "local", err);
+    }
+    *ret_repo = repo;
+    return 0;
 }
 
 static const struct type types[] = {

@@ -14,7 +14,7 @@ void al_pull_clear(struct al_pull *pull)
         al_str_clear(&pull->items[i].result_text);
     }
     free(pull->items);
-    al_tree_reader_clear(&pull->commit);
+    al_tree_clear(&pull->commit);
     al_base_clear(&pull->base);
     al_base_clear(&pull->origin);
     al_sandbox_files_clear(&pull->files);

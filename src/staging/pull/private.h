@@ -47,7 +47,7 @@ struct al_pull {
     const struct al_pull_request *request;
     const char *origin_name;
     struct al_run_limits *budget;
-    struct al_tree_reader commit; /**< its files are what comes */
+    struct al_tree commit; /**< its files are what comes */
     struct al_base base, origin;
     struct al_sandbox_files files; /**< of the sandbox */
     bool allows_symlinks;
@@ -71,10 +71,5 @@ void al_pull_check_places(struct al_pull *pull);
 
 /** The item leaves the sandbox as it is, for this reason. */
 void al_pull_keep_ours(struct al_pull_item *item, const char *conflict);
-
-/* --- Content --- */
-
-/** List the files of the commit that is pulled from. */
-int al_pull_read_commit(struct al_pull *pull);
 
 #endif

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/sorted.h"
 #include "git/plumbing/bare.h"
-#include "git/plumbing/revision.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
@@ -23,28 +22,8 @@
 #include "staging/target.h"
 #include "verbs/preview/verify_objects.h"
 
-/* How a pointer of git-lfs(1) begins, and what its size is below (git-lfs-spec, "The Pointer"). */
-#define LFS_MARK      "version https://git-lfs.github.com/spec/"
+/* What the size of a pointer of git-lfs(1) is below (git-lfs-spec, "The Pointer"). */
 #define LFS_MAX_BYTES 1024u
-
-/* --- What the commit has --- */
-
-int al_pull_read_commit(struct al_pull *pull)
-{
-    const struct al_pull_request *request = pull->request;
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r;
-
-    al_tree_reader_begin(&pull->commit, request->repo->vetting->is_sha256);
-    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "ls-tree", "-r", "-t", "-z",
-                 "--full-tree", NULL);
-    al_strv_addf(&command.argv, "%s^{tree}", request->commit);
-    r = al_git_read(&request->repo->at, &command,
-                    (struct al_sink){ al_nul_records_add, &pull->commit.records }, pull->err);
-    return r < 0 ? r
-                 : al_tree_reader_end(&pull->commit, "the commit to pull",
-                                      "pull from a smaller one", pull->err);
-}
 
 /* --- Content --- */
 
@@ -112,7 +91,7 @@ static int take(void *payload, size_t which, const char *data, size_t len, bool 
     while (!is_wanted(copying->next))
         copying->next++;
     copying->next++->is_lfs =
-        content->len < LFS_MAX_BYTES && al_starts_with(content->buf, LFS_MARK);
+        content->len < LFS_MAX_BYTES && al_starts_with(content->buf, AL_LFS_MARK);
     al_import_put(copying->import, content->buf, content->len);
     al_str_reset(content);
     return 0;
@@ -595,7 +574,8 @@ static int read_all(struct al_pull *pull)
     if (r == 0)
         r = al_base_load(staging, pull->origin_name, pull->budget, &pull->origin, pull->err);
     if (r == 0)
-        r = al_pull_read_commit(pull);
+        r = al_tree_read(&pull->request->repo->at, staging->options.sha256, pull->request->commit,
+                         "the commit to pull", "pull from a smaller one", &pull->commit, pull->err);
     if (r == 0)
         r = al_sandbox_snapshot(staging->options.sandbox, &pull->files, pull->err);
     return r;

@@ -17,6 +17,7 @@
 #include "guard/path.h"
 #include "guard/text.h"
 #include "staging/push/private.h"
+#include "staging/store.h"
 #include "verbs/follow/follow.h"
 #include "verbs/sequencer/operation_state.h"
 
@@ -26,29 +27,81 @@ struct setting {
     bool is_users;
 };
 
-struct identity {
+struct settings {
+    struct al_push *push;
     struct setting name, email;
 };
 
-static void identity_clear(struct identity *identity)
+static void settings_clear(struct settings *settings)
 {
-    free(identity->name.value);
-    free(identity->email.value);
+    free(settings->name.value);
+    free(settings->email.value);
+}
+
+static void take_identity(struct setting *at, const char *scope, const char *value)
+{
+    const bool is_users = !strcmp(scope, "global") || !strcmp(scope, "system");
+
+    if (!value || !strcmp(scope, "command") || (at->is_users && !is_users))
+        return;
+    free(at->value); /* the last value counts */
+    *at = (struct setting){ al_strdup(value), is_users };
+}
+
+/* Test whether a name lies in a hidden part of the references; "!" shows it again, "^" is about
+ * full names, as these are. */
+static bool is_hidden(const char *ref, const char *pattern)
+{
+    size_t len;
+
+    pattern += *pattern == '^';
+    len = strlen(pattern);
+    while (len && pattern[len - 1] == '/')
+        len--;
+    return len && !strncmp(ref, pattern, len) && (!ref[len] || ref[len] == '/');
+}
+
+static bool refuses_current(const char *value)
+{
+    return !strcasecmp(value, "refuse") || !strcasecmp(value, "true") ||
+           !strcasecmp(value, "yes") || !strcasecmp(value, "on") || !strcmp(value, "1");
+}
+
+/* The last setting about a reference counts. */
+static void take_refusal(struct al_push *push, const char *key, const char *value)
+{
+    value = value ? value : "true";
+    if (al_ends_with(key, "hiderefs")) {
+        const bool shows = *value == '!';
+
+        if (is_hidden(push->ref, value + shows)) {
+            free(push->refusal);
+            push->refusal = shows ? NULL
+                                  : al_asprintf("The target's configuration protects this branch "
+                                                "(%s)",
+                                                key);
+        }
+    } else if (push->is_checked_out && refuses_current(value) && !push->refusal) {
+        push->refusal = al_asprintf("The target's configuration refuses pushes to the branch that "
+                                    "is checked out (%s)",
+                                    key);
+    }
 }
 
 /* One value of `git config -z --show-scope`: "<scope>" NUL "<key> LF <value>" NUL. */
-static bool take_identity(void *payload, char *const *fields)
+static bool take_setting(void *payload, char *const *fields)
 {
-    struct identity *identity = payload;
-    const bool is_users = !strcmp(fields[0], "global") || !strcmp(fields[0], "system");
-    const char *value = strchr(fields[1], '\n');
-    struct setting *at =
-        al_starts_with(fields[1], "user.name") ? &identity->name : &identity->email;
+    struct settings *settings = payload;
+    char *value = strchr(fields[1], '\n');
 
-    if (!value || !strcmp(fields[0], "command") || (at->is_users && !is_users))
-        return true;
-    free(at->value); /* the last value counts */
-    *at = (struct setting){ al_strdup(value + 1), is_users };
+    if (value)
+        *value++ = '\0';
+    if (!strcmp(fields[1], "user.name"))
+        take_identity(&settings->name, fields[0], value);
+    else if (!strcmp(fields[1], "user.email"))
+        take_identity(&settings->email, fields[0], value);
+    else
+        take_refusal(settings->push, fields[1], value);
     return true;
 }
 
@@ -72,91 +125,26 @@ static char *format_author(const char *name, const char *email)
     return al_str_detach(&author);
 }
 
-int al_push_find_author(const struct al_push *push, char **ret_author)
+int al_push_read_settings(struct al_push *push)
 {
-    const char *configured = al_staging_options(push->staging)->author;
+    const char *configured = push->staging->options.author;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(identity_clear) struct identity identity = { .name.value = NULL };
+    al_auto(settings_clear) struct settings settings = { .push = push };
+    const struct setting *name = &settings.name, *email = &settings.email;
     int r;
 
-    if (configured) {
-        *ret_author = al_strdup(configured);
-        return 0;
-    }
     al_strv_adds(&command.argv, "git", "config", "-z", "--show-scope", "--get-regexp",
-                 "^user\\.(name|email)$", NULL);
-    r = al_git_find_records(&push->repo->at, &command, 2, take_identity, &identity, push->err);
+                 "^(user\\.(name|email)|receive\\.hiderefs|transfer\\.hiderefs|"
+                 "receive\\.denycurrentbranch)$",
+                 NULL);
+    r = al_git_find_records(&push->repo->at, &command, 2, take_setting, &settings, push->err);
     if (r < 0)
         return r;
-    *ret_author = identity.name.value && *identity.name.value && identity.email.value
-                      ? format_author(identity.name.value, identity.email.value)
-                      : al_strdup("airlock <airlock@localhost>");
+    push->author = configured ? al_strdup(configured)
+                   : name->value && *name->value && email->value
+                       ? format_author(name->value, email->value)
+                       : al_strdup("airlock <airlock@localhost>");
     return 0;
-}
-
-/* Settings by which the target's owner refuses pushes. */
-struct refusal {
-    const struct al_push *push;
-    char *text;
-};
-
-/* Test whether a name lies in a hidden part of the references; "!" shows it again, "^" is about
- * full names, as these are. */
-static bool is_hidden(const char *ref, const char *pattern)
-{
-    size_t len;
-
-    pattern += *pattern == '^';
-    len = strlen(pattern);
-    while (len && pattern[len - 1] == '/')
-        len--;
-    return len && !strncmp(ref, pattern, len) && (!ref[len] || ref[len] == '/');
-}
-
-static bool refuses_current(const char *value)
-{
-    return !strcasecmp(value, "refuse") || !strcasecmp(value, "true") ||
-           !strcasecmp(value, "yes") || !strcasecmp(value, "on") || !strcmp(value, "1");
-}
-
-/* "<key> LF <value>".  The last setting about a reference counts. */
-static bool take_setting(void *payload, char *const *fields)
-{
-    struct refusal *refusal = payload;
-    const char *value = strchr(fields[0], '\n');
-    al_auto(al_freep) char *key = al_strndup(fields[0], strcspn(fields[0], "\n"));
-    const char *ref = refusal->push->ref;
-
-    value = value ? value + 1 : "true";
-    if (al_ends_with(key, "hiderefs")) {
-        const bool shows = *value == '!';
-
-        if (is_hidden(ref, value + shows)) {
-            free(refusal->text);
-            refusal->text = shows ? NULL
-                                  : al_asprintf("The target's configuration protects this branch "
-                                                "(%s)",
-                                                key);
-        }
-    } else if (refusal->push->is_checked_out && refuses_current(value) && !refusal->text) {
-        refusal->text = al_asprintf("The target's configuration refuses pushes to the branch that "
-                                    "is checked out (%s)",
-                                    key);
-    }
-    return true;
-}
-
-static int find_setting(const struct al_push *push, char **ret_refusal)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct refusal refusal = { .push = push };
-    int r;
-
-    al_strv_adds(&command.argv, "git", "config", "-z", "--get-regexp",
-                 "^(receive\\.hiderefs|transfer\\.hiderefs|receive\\.denycurrentbranch)$", NULL);
-    r = al_git_find_records(&push->repo->at, &command, 1, take_setting, &refusal, push->err);
-    *ret_refusal = refusal.text;
-    return r;
 }
 
 /* A merge or a rebase of this branch would be completed on top of a state that it never saw. */
@@ -207,16 +195,12 @@ static int find_other_worktree(const struct al_push *push, char **ret_refusal)
     return r;
 }
 
-int al_push_find_refusal(const struct al_push *push, char **ret_refusal)
+int al_push_find_refusal(struct al_push *push, char **ret_refusal)
 {
-    int r = 0;
-
     *ret_refusal = find_operation(push);
     if (!*ret_refusal)
-        r = find_setting(push, ret_refusal);
-    if (r == 0 && !*ret_refusal)
-        r = find_other_worktree(push, ret_refusal);
-    return r;
+        *ret_refusal = al_take(&push->refusal);
+    return *ret_refusal ? 0 : find_other_worktree(push, ret_refusal);
 }
 
 /* --- Git directories --- */

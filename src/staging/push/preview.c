@@ -17,6 +17,7 @@
 #include "staging/base.h"
 #include "staging/push/private.h"
 #include "staging/staged.h"
+#include "staging/store.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/preview/verify_objects.h"
 
@@ -96,7 +97,7 @@ static bool take_change(void *payload, const struct al_change *change)
     struct al_sandbox_version old = { .mode = change->old_mode }, new, seen;
 
     if (which == SIZE_MAX || !push->theirs[which].mode || !old.mode ||
-        !al_oid_parse(change->old_oid, al_staging_is_sha256(push->staging), &old.oid))
+        !al_oid_parse(change->old_oid, push->staging->options.sha256, &old.oid))
         return true;
     new.mode = push->staged.files[which].mode;
     new.oid = push->staged.files[which].oid;
@@ -230,52 +231,44 @@ static void add_remarks(const struct al_push *push, const struct al_change *chan
         al_str_adds(out, ", kept with git-lfs there: its content goes into the repository itself");
 }
 
-static void add_file(const struct al_push *push, const struct al_change *change,
-                     const struct al_strv *ignored, struct al_str *out)
-{
-    al_auto(al_freep) char *path = al_text_sanitize_shown_line(change->path);
-    const char mark = change->status == 'A' ? '+' : change->status == 'D' ? '-' : 'M';
-
-    al_str_addf(out, "  %c %s", mark, path);
-    add_size(push, change, out);
-    add_remarks(push, change, al_strv_contains(ignored, change->path), out);
-    al_str_addc(out, '\n');
-}
-
 /* Deletions, then what else a user should not miss, then the ordinary files. */
 enum rank { DELETED, MARKED, ORDINARY, RANKS };
 
-static enum rank rank_of(const struct al_push *push, const struct al_strv *ignored,
-                         const struct al_change *change)
+/* Add a file to those of its rank, which are texts. */
+static void add_file(const struct al_push *push, const struct al_change *change,
+                     const struct al_strv *ignored, struct al_strv ranks[RANKS])
 {
-    /* A new ordinary file is nothing special, though its mode changes from none. */
-    const bool is_new = change->status == 'A' && change->new_mode == 0100644;
+    al_auto(al_freep) char *path = al_text_sanitize_shown_line(change->path);
+    const char mark = change->status == 'A' ? '+' : change->status == 'D' ? '-' : 'M';
+    al_auto(al_str_clear) struct al_str size = AL_STR_INIT, remarks = AL_STR_INIT;
 
-    if (change->status == 'D')
-        return DELETED;
-    return al_excerpt_remark(change->path) || (change->old_mode != change->new_mode && !is_new) ||
-                   replaces_unseen(push, change) || al_excerpt_changes_line_ends(change) ||
-                   al_strv_contains(ignored, change->path) ||
-                   al_strv_contains_sorted(&push->lfs, change->path)
-               ? MARKED
-               : ORDINARY;
+    add_size(push, change, &size);
+    add_remarks(push, change, al_strv_contains(ignored, change->path), &remarks);
+    al_strv_addf(&ranks[mark == '-'   ? DELETED
+                        : remarks.len ? MARKED
+                                      : ORDINARY],
+                 "  %c %s%s%s\n", mark, path, size.buf, remarks.buf);
 }
 
 static void add_files(const struct al_push *push, const struct al_diff_raw *changes,
                       const struct al_strv *ignored, bool in_full, struct al_str *out)
 {
-    size_t ordinary = 0;
+    struct al_strv ranks[RANKS] = { AL_STRV_INIT, AL_STRV_INIT, AL_STRV_INIT };
 
+    for (size_t i = 0; i < changes->count; i++)
+        add_file(push, &changes->items[i], ignored, ranks);
     al_str_adds(out, "Files:\n");
-    for (int rank = DELETED; rank < RANKS; rank++)
-        for (size_t i = 0; i < changes->count; i++) {
-            if (rank_of(push, ignored, &changes->items[i]) != (enum rank)rank)
-                continue;
-            if (rank != ORDINARY || in_full || ordinary++ < AL_PUSH_LISTED_MAX)
-                add_file(push, &changes->items[i], ignored, out);
-        }
-    if (ordinary > AL_PUSH_LISTED_MAX)
-        al_str_addf(out, "  … and %zu more files\n", ordinary - AL_PUSH_LISTED_MAX);
+    for (int rank = DELETED; rank < RANKS; rank++) {
+        const size_t count = ranks[rank].count;
+        const size_t shown =
+            rank == ORDINARY && !in_full && count > AL_PUSH_LISTED_MAX ? AL_PUSH_LISTED_MAX : count;
+
+        for (size_t i = 0; i < shown; i++)
+            al_str_adds(out, ranks[rank].items[i]);
+        if (shown < count)
+            al_str_addf(out, "  … and %zu more files\n", count - shown);
+        al_strv_clear(&ranks[rank]);
+    }
 }
 
 static void add_other_bases(const struct al_push *push, struct al_str *out)

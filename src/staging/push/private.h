@@ -26,11 +26,11 @@ void al_push_dir_remove(struct al_push *push);
 int al_push_git_sink(const struct al_push *push, struct al_git_command *command,
                      struct al_sink sink);
 
-/** The name and address of the commit; see docs/STAGING.md.  Caller frees. */
-int al_push_find_author(const struct al_push *push, char **ret_author);
+/** Read `author`, see docs/STAGING.md, and `refusal` from the target's configuration. */
+int al_push_read_settings(struct al_push *push);
 
 /** Find out why the target would refuse: *ret_refusal is NULL when it would not.  Caller frees. */
-int al_push_find_refusal(const struct al_push *push, char **ret_refusal);
+int al_push_find_refusal(struct al_push *push, char **ret_refusal);
 
 /** Find what the question and the result say about the files: `lfs` and `other`.  After
  * al_push_build(). */

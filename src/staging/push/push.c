@@ -60,6 +60,7 @@ void al_push_free(struct al_push *push)
     free(push->theirs);
     free(push->is_pointer);
     free(push->author);
+    free(push->refusal);
     free(push->conflict);
     al_strv_clear(&push->lfs);
     al_strv_clear(&push->other);
@@ -89,7 +90,7 @@ static int check_order(const struct al_push *push)
 static int check_format(const struct al_push *push)
 {
     static const char *const names[] = { "SHA-1", "SHA-256" };
-    const bool target = push->repo->vetting->is_sha256, own = al_staging_is_sha256(push->staging);
+    const bool target = push->repo->vetting->is_sha256, own = push->staging->options.sha256;
 
     if (target == own)
         return 0;
@@ -154,7 +155,8 @@ static int plan(struct al_push *push, const struct al_target *target)
     find_parent(push);
     push->is_checked_out = al_landing_is_checked_out(push->repo, push->ref);
     compare_heads(push);
-    if (!push->conflict && push->repo->mirror)
+    r = al_push_read_settings(push);
+    if (r == 0 && !push->conflict && push->repo->mirror)
         r = al_mirror_check_token(push->repo->mirror, push->err);
     if (r == 0 && !push->conflict && !push->repo->mirror) {
         r = al_push_find_refusal(push, &push->conflict);
@@ -162,7 +164,7 @@ static int plan(struct al_push *push, const struct al_target *target)
     }
     if (r == 0 && !push->conflict && !push->repo->mirror)
         r = al_index_lock_check(&push->repo->at, push->err);
-    return r < 0 ? r : al_push_find_author(push, &push->author);
+    return r;
 }
 
 int al_push_plan(struct al_staging *staging, const char *id, const struct al_target *target,
@@ -183,7 +185,7 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
         al_push_free(push);
         return r;
     }
-    al_oid_text(&push->staged.commit, al_staging_is_sha256(staging), push->commit);
+    al_oid_text(&push->staged.commit, staging->options.sha256, push->commit);
     *ret_push = push;
     return 0;
 }
@@ -254,9 +256,6 @@ void al_push_summary(const struct al_push *push, struct al_str *out)
  *
  * Source: gitattributes(5) "text", git-update-index(1) --index-info.
  */
-
-/* How a pointer of git-lfs begins. */
-#define LFS_MARK "version https://git-lfs.github.com/spec/"
 
 /* --- The directory that one push works in: store.git/push-<pid>-<random> --- */
 
@@ -354,7 +353,7 @@ static void take_files(const struct al_push *push, const struct al_sandbox_files
             push->theirs[which] = (struct al_sandbox_version){ file->mode, file->oid };
         else if (!has_attributes(push, file->path))
             continue;
-        al_oid_text(&file->oid, al_staging_is_sha256(push->staging), oid);
+        al_oid_text(&file->oid, push->staging->options.sha256, oid);
         if (S_ISREG(file->mode))
             al_strv_add(ret_oids, oid);
     }
@@ -364,17 +363,11 @@ static void take_files(const struct al_push *push, const struct al_sandbox_files
  * needed. */
 static int list_parent(const struct al_push *push, struct al_sandbox_files *ret_files)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_tree_reader_clear) struct al_tree_reader tree;
+    al_auto(al_tree_clear) struct al_tree tree;
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    int r;
+    int r = al_tree_read(&push->dir.bare, push->staging->options.sha256, push->parent, "the branch",
+                         "push to a smaller one", &tree, push->err);
 
-    al_tree_reader_begin(&tree, al_staging_is_sha256(push->staging));
-    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-t", "-z", "--full-tree", NULL);
-    al_strv_addf(&command.argv, "%s^{tree}", push->parent);
-    r = al_push_git_sink(push, &command, (struct al_sink){ al_nul_records_add, &tree.records });
-    if (r == 0)
-        r = al_tree_reader_end(&tree, "the branch", "push to a smaller one", push->err);
     if (r < 0)
         return r;
     take_files(push, &tree.files, &oids);
@@ -441,7 +434,7 @@ static int take(void *payload, size_t which, const char *data, size_t len, bool 
     if (!last)
         return 0;
     contents->push->is_pointer[contents->files[which]] =
-        al_starts_with(contents->text.buf, LFS_MARK);
+        al_starts_with(contents->text.buf, AL_LFS_MARK);
     if (contents->text.len && memmem(contents->text.buf, contents->text.len, "\r\n", 2)) {
         contents->copied[contents->files[which]] = true;
         r = copy_file(contents, &contents->push->staged.files[contents->files[which]], err);
@@ -463,7 +456,7 @@ static int read_contents(struct contents *contents)
         if (staged->files[i].operation == AL_STAGED_DELETE ||
             (staged->files[i].mode & 0170000) != 0100000)
             continue;
-        al_oid_text(&staged->files[i].oid, al_staging_is_sha256(contents->push->staging), oid);
+        al_oid_text(&staged->files[i].oid, contents->push->staging->options.sha256, oid);
         contents->files[oids.count] = i;
         al_strv_add(&oids, oid);
     }
@@ -484,7 +477,7 @@ static void add_entries(const struct contents *contents, struct al_str *out)
 
         if (contents->copied[i])
             continue;
-        al_oid_text(&file->oid, al_staging_is_sha256(push->staging), oid);
+        al_oid_text(&file->oid, push->staging->options.sha256, oid);
         al_str_addf(out, "%o %s\t%s", file->operation == AL_STAGED_DELETE ? 0 : file->mode, oid,
                     file->path);
         al_str_addc(out, '\0');

@@ -47,6 +47,7 @@ struct al_push {
     char *parent_ref;         /**< the branch that `parent` is on; NULL: none */
     char *author;             /**< "Name <mail>" */
     char commit[AL_OID_TEXT]; /**< the staged commit, in the store */
+    char *refusal;            /**< of the target's configuration, safe text; NULL: none */
     char *conflict;           /**< why it cannot be pushed: safe text; NULL: it can */
     bool is_other;            /**< the conflict is not that the branch moved */
     bool is_checked_out;      /**< the target's working tree is on this branch */

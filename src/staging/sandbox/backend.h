@@ -48,21 +48,17 @@ int al_sandbox_directory_init(struct al_sandbox *sandbox, const struct al_sandbo
 /** "no such file '/workspace/…'"; returns AL_ERR_NOT_FOUND. */
 int al_sandbox_missing(const char *path, struct al_error *err);
 
-/** A directory where a file has to be. */
-int al_sandbox_is_directory(const char *path, struct al_error *err);
-
-/** A file where a directory is listed. */
-int al_sandbox_is_file(const char *path, struct al_error *err);
-
 /** A symbolic link where a file has to be. */
 int al_sandbox_is_link(const char *path, struct al_error *err);
 
-/** Not in the version that the caller knows. */
-int al_sandbox_changed(const char *path, struct al_error *err);
+/** AL_ERR_EXECUTION about one path: "'/workspace/…'" and the text behind it. */
+int al_sandbox_fail(const char *path, const char *text, struct al_error *err);
 
-/** Other failures about one path: `fmt` has one %s for the quoted and safe path. */
-int al_sandbox_fail(struct al_error *err, enum al_status status, const char *path,
-                    const char *before, const char *after);
+/** Such texts: a directory where a file has to be, a file where a directory is listed, a file that
+ * is not in the version that the caller knows. */
+#define AL_SANDBOX_IS_DIRECTORY " is a directory; name a file"
+#define AL_SANDBOX_IS_FILE      " is a file; name a directory"
+#define AL_SANDBOX_CHANGED      " was changed meanwhile by somebody else; try again"
 
 /** More bytes than max_bytes: `used` are needed. */
 int al_sandbox_full(const struct al_sandbox *sandbox, uint64_t used, struct al_error *err);

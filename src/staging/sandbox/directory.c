@@ -43,11 +43,7 @@ static void directory_free(void *state)
 
 /* --- Failures --- */
 
-static int is_special(const char *path, struct al_error *err)
-{
-    return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
-                           " is no regular file but a fifo, a socket or a device");
-}
+#define IS_SPECIAL " is no regular file but a fifo, a socket or a device"
 
 /* The failure to open or use `path`, for an errno. */
 static int fail(int errno_value, const char *path, struct al_error *err)
@@ -61,10 +57,10 @@ static int fail(int errno_value, const char *path, struct al_error *err)
     case ELOOP:
         return al_sandbox_is_link(path, err);
     case ENXIO:
-        return is_special(path, err);
+        return al_sandbox_fail(path, IS_SPECIAL, err);
     default:
         after = al_asprintf(" cannot be used: %s", strerrordesc_np(errno_value));
-        return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", after);
+        return al_sandbox_fail(path, after, err);
     }
 }
 
@@ -73,11 +69,9 @@ static int fail(int errno_value, const char *path, struct al_error *err)
 static int write_fail(int errno_value, const char *path, struct al_error *err)
 {
     if (errno_value == EEXIST)
-        return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
-                               " was created meanwhile by somebody else; try again");
+        return al_sandbox_fail(path, " was created meanwhile by somebody else; try again", err);
     if (errno_value == ENOTDIR)
-        return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
-                               " cannot be: a part of it is a file and no directory");
+        return al_sandbox_fail(path, " cannot be: a part of it is a file and no directory", err);
     if (errno_value != ENOENT)
         return fail(errno_value, path, err);
     return al_error_set(err, AL_ERR_EXECUTION,
@@ -90,10 +84,10 @@ static int check_type(mode_t mode, const char *path, struct al_error *err)
     if (S_ISREG(mode))
         return 0;
     if (S_ISDIR(mode))
-        return al_sandbox_is_directory(path, err);
+        return al_sandbox_fail(path, AL_SANDBOX_IS_DIRECTORY, err);
     if (S_ISLNK(mode))
         return al_sandbox_is_link(path, err);
-    return is_special(path, err);
+    return al_sandbox_fail(path, IS_SPECIAL, err);
 }
 
 /* --- Reading --- */
@@ -321,7 +315,7 @@ static int check_put(const struct al_sandbox *sandbox, const struct al_sandbox_f
     if (st->st_mode && !(file->mode && S_ISLNK(st->st_mode)))
         r = check_type(st->st_mode, file->path, err);
     if (r == 0 && over && over->mode && !(st->st_mode && is_version(sandbox, file->path, st, over)))
-        r = al_sandbox_changed(file->path, err);
+        r = al_sandbox_fail(file->path, AL_SANDBOX_CHANGED, err);
     return r;
 }
 
@@ -387,7 +381,7 @@ static int directory_remove(struct al_sandbox *sandbox, const char *path,
         return fail(errno, path, err);
     r = S_ISLNK(st.st_mode) ? 0 : check_type(st.st_mode, path, err);
     if (r == 0 && over && !is_version(sandbox, path, &st, over))
-        r = al_sandbox_changed(path, err);
+        r = al_sandbox_fail(path, AL_SANDBOX_CHANGED, err);
     if (r < 0)
         return r;
     if (unlinkat(parent, name, 0) < 0)
@@ -433,9 +427,9 @@ static int add_entry(struct walk *walk, const char *dir, int dir_fd, const char 
     if (S_ISDIR(st.st_mode))
         al_strv_add(&walk->dirs, path);
     else if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
-        al_sandbox_files_add(&walk->found, &(struct al_sandbox_file){ .path = al_take(&path),
-                                                                      .mode = mode_of(st.st_mode),
-                                                                      .has_size = true });
+        al_sandbox_files_add(
+            &walk->found,
+            &(struct al_sandbox_file){ .path = al_take(&path), .mode = mode_of(st.st_mode) });
     /* The first directory is the one that is scanned. */
     if (walk->found.count > AL_SANDBOX_FILES_MAX || walk->dirs.count > AL_SANDBOX_FILES_MAX + 1)
         return al_sandbox_too_many(err);
@@ -452,7 +446,7 @@ static int list_fail(int fd, const char *path, int errno_value, struct al_error 
     al_auto(al_closep) int file = errno_value == ENOTDIR ? al_nofollow_open(fd, path, O_PATH) : -1;
 
     if (file >= 0)
-        return al_sandbox_is_file(path, err);
+        return al_sandbox_fail(path, AL_SANDBOX_IS_FILE, err);
     return fail(errno_value, path, err);
 }
 
@@ -512,8 +506,8 @@ static int identify(struct al_sandbox *sandbox, struct al_sandbox_file *file, bo
     if (r == 0 || *gone)
         return 0;
     if (r == -EAGAIN)
-        return al_sandbox_fail(err, AL_ERR_EXECUTION, file->path, "",
-                               " changes while it is read; try again when nobody writes it");
+        return al_sandbox_fail(file->path,
+                               " changes while it is read; try again when nobody writes it", err);
     return fail(-r, file->path, err);
 }
 

@@ -91,7 +91,7 @@ static bool has_directory(const struct memory *memory, const char *path)
 /* Why there is no file of this name. */
 static int missing(const struct memory *memory, const char *path, struct al_error *err)
 {
-    return has_directory(memory, path) ? al_sandbox_is_directory(path, err)
+    return has_directory(memory, path) ? al_sandbox_fail(path, AL_SANDBOX_IS_DIRECTORY, err)
                                        : al_sandbox_missing(path, err);
 }
 
@@ -162,9 +162,9 @@ static int check_place(const struct memory *memory, const char *path, struct al_
         safe = al_text_sanitize_line(above);
         after =
             al_asprintf(" cannot be: '%s/%s' is a file and no directory", AL_SANDBOX_ROOT, safe);
-        return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", after);
+        return al_sandbox_fail(path, after, err);
     }
-    return has_directory(memory, path) ? al_sandbox_is_directory(path, err) : 0;
+    return has_directory(memory, path) ? al_sandbox_fail(path, AL_SANDBOX_IS_DIRECTORY, err) : 0;
 }
 
 static int check_version(const struct al_sandbox *sandbox, struct entry *entry, const char *path,
@@ -174,7 +174,9 @@ static int check_version(const struct al_sandbox *sandbox, struct entry *entry, 
 
     if (over && entry)
         now = (struct al_sandbox_version){ entry->mode, *oid_of(sandbox, entry) };
-    return !over || al_sandbox_version_equal(&now, over) ? 0 : al_sandbox_changed(path, err);
+    return !over || al_sandbox_version_equal(&now, over)
+               ? 0
+               : al_sandbox_fail(path, AL_SANDBOX_CHANGED, err);
 }
 
 static int check_put(const struct al_sandbox *sandbox, const struct al_sandbox_file *file,
@@ -244,7 +246,7 @@ static int memory_list(struct al_sandbox *sandbox, const char *dir, bool with_id
     al_auto(al_freep) char *prefix = *dir ? al_asprintf("%s/", dir) : al_strdup("");
 
     if (find(memory, dir))
-        return al_sandbox_is_file(dir, err);
+        return al_sandbox_fail(dir, AL_SANDBOX_IS_FILE, err);
     if (*dir && !has_directory(memory, dir))
         return al_sandbox_missing(dir, err);
     ret_files->items = al_calloc(memory->count, sizeof(*ret_files->items));
@@ -253,8 +255,7 @@ static int memory_list(struct al_sandbox *sandbox, const char *dir, bool with_id
         struct entry *entry = &memory->items[i];
         struct al_sandbox_file file = { .path = al_strdup(entry->path),
                                         .mode = entry->mode,
-                                        .size = entry->size,
-                                        .has_size = entry->data != NULL };
+                                        .size = entry->size };
 
         if (with_ids)
             file.oid = *oid_of(sandbox, entry);

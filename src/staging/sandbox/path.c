@@ -4,7 +4,6 @@
 #include <limits.h>
 
 #include "base/fs.h"
-#include "base/utf8.h"
 #include "guard/gitdir.h"
 #include "guard/glob.h"
 #include "guard/text.h"
@@ -17,19 +16,12 @@ static int refuse(struct al_error *err, enum al_status status, const char *given
     return al_error_set(err, status, "'%s' %s", safe, why);
 }
 
+/* Controls of ASCII, and in UTF-8 U+0080 to U+009F. */
 static bool has_control(const char *text)
 {
-    size_t left = strlen(text);
-
-    while (left) {
-        uint32_t c = 0;
-        int n = al_utf8_next(text, left, &c);
-
-        if (n > 0 && (c < 0x20 || (c >= 0x7f && c < 0xa0)))
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+        if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0))
             return true;
-        text += n > 0 ? n : 1;
-        left -= n > 0 ? (size_t)n : 1;
-    }
     return false;
 }
 
@@ -111,8 +103,8 @@ int al_sandbox_path(const char *given, char **ret_path, struct al_error *err)
 
 /* --- Failures --- */
 
-int al_sandbox_fail(struct al_error *err, enum al_status status, const char *path,
-                    const char *before, const char *after)
+static int fail(const char *before, const char *path, const char *after, enum al_status status,
+                struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
 
@@ -120,35 +112,24 @@ int al_sandbox_fail(struct al_error *err, enum al_status status, const char *pat
                         safe, after);
 }
 
+int al_sandbox_fail(const char *path, const char *text, struct al_error *err)
+{
+    return fail("", path, text, AL_ERR_EXECUTION, err);
+}
+
 int al_sandbox_missing(const char *path, struct al_error *err)
 {
-    (void)al_error_reason(al_sandbox_fail(err, AL_ERR_EXECUTION, path,
-                                          "no such file: ", "; list_files shows what is there"),
-                          err, "not_found");
+    (void)al_error_reason(
+        fail("no such file: ", path, "; list_files shows what is there", AL_ERR_EXECUTION, err),
+        err, "not_found");
     return AL_ERR_NOT_FOUND;
-}
-
-int al_sandbox_is_directory(const char *path, struct al_error *err)
-{
-    return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", " is a directory; name a file");
-}
-
-int al_sandbox_is_file(const char *path, struct al_error *err)
-{
-    return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", " is a file; name a directory");
-}
-
-int al_sandbox_changed(const char *path, struct al_error *err)
-{
-    return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
-                           " was changed meanwhile by somebody else; try again");
 }
 
 int al_sandbox_is_link(const char *path, struct al_error *err)
 {
-    return al_sandbox_fail(
-        err, AL_ERR_SANDBOX, path, "",
-        " is a symbolic link, which is not followed; delete it or name another file");
+    return fail("", path,
+                " is a symbolic link, which is not followed; delete it or name another file",
+                AL_ERR_SANDBOX, err);
 }
 
 int al_sandbox_too_many(struct al_error *err)

@@ -63,7 +63,7 @@ int al_sandbox_read(struct al_sandbox *sandbox, const char *path, uint64_t offse
 
     al_str_reset(ret);
     if (!*path)
-        return al_sandbox_is_directory(path, err);
+        return al_sandbox_fail(path, AL_SANDBOX_IS_DIRECTORY, err);
     r = sandbox->backend->read(sandbox, path, offset, max, ret, &size, err);
     if (r == 0 && ret_size)
         *ret_size = size;
@@ -114,7 +114,7 @@ static int check_size(const struct al_sandbox *sandbox, const char *path, size_t
     after = al_asprintf(" would have %zu bytes, and the sandbox takes %llu; write less or raise "
                         "staging.max_bytes",
                         len, (unsigned long long)sandbox->max_bytes);
-    return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", after);
+    return al_sandbox_fail(path, after, err);
 }
 
 int al_sandbox_write(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
@@ -122,7 +122,8 @@ int al_sandbox_write(struct al_sandbox *sandbox, const char *path, const void *d
 {
     al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
     const struct al_sandbox_file file = { .path = (char *)(uintptr_t)path };
-    int r = *path ? check_size(sandbox, path, len, err) : al_sandbox_is_directory(path, err);
+    int r = *path ? check_size(sandbox, path, len, err)
+                  : al_sandbox_fail(path, AL_SANDBOX_IS_DIRECTORY, err);
 
     if (r < 0)
         return r;
@@ -134,7 +135,7 @@ int al_sandbox_remove(struct al_sandbox *sandbox, const char *path,
                       const struct al_sandbox_version *over, struct al_error *err)
 {
     if (!*path)
-        return al_sandbox_is_directory(path, err);
+        return al_sandbox_fail(path, AL_SANDBOX_IS_DIRECTORY, err);
     al_hold(&sandbox->lock);
     return sandbox->backend->remove(sandbox, path, over, err);
 }
@@ -154,8 +155,7 @@ static int take(void *payload, size_t which, const char *data, size_t len, bool 
     int r;
 
     if (len > arriving->sandbox->max_bytes - arriving->content.len)
-        return al_sandbox_fail(err, AL_ERR_EXECUTION, file->path, "",
-                               " is larger than staging.max_bytes");
+        return al_sandbox_fail(file->path, " is larger than staging.max_bytes", err);
     al_str_add(&arriving->content, data, len);
     if (!last)
         return 0;
@@ -171,8 +171,7 @@ static int check_import(const struct al_sandbox_file *file, struct al_error *err
     if (r < 0 || file->mode == AL_SANDBOX_MODE_FILE || file->mode == AL_SANDBOX_MODE_EXECUTABLE ||
         file->mode == AL_SANDBOX_MODE_LINK)
         return r;
-    return al_sandbox_fail(err, AL_ERR_EXECUTION, file->path, "",
-                           " has a mode that no file of a tree has");
+    return al_sandbox_fail(file->path, " has a mode that no file of a tree has", err);
 }
 
 int al_sandbox_import(struct al_sandbox *sandbox, const struct al_sandbox_file *files, size_t count,

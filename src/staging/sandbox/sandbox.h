@@ -154,8 +154,7 @@ struct al_sandbox_file {
     enum al_sandbox_operation operation; /**< of a change */
     unsigned mode;                       /**< one of AL_SANDBOX_MODE_…; 0: it is deleted */
     struct al_oid oid;                   /**< of the blob; zeros: it is deleted */
-    uint64_t size;                       /**< in bytes; 0: it is deleted */
-    bool has_size;                       /**< false for an imported file that was never read */
+    uint64_t size; /**< in bytes; 0: it is deleted, or was imported and never read */
     /** For al_sandbox_import() only: the content; NULL: the store has it.  Borrowed. */
     const struct al_str *content;
     /** For al_sandbox_import() only: the version to replace, as al_sandbox_remove() takes it. */

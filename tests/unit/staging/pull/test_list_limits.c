@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* staging/base.c: how much of a commit is listed.  Compiled with small limits. */
 #include "staging/base.h"
-#include "staging/pull/private.h"
 #include "tests/unit/git/lib.h"
 
 _Static_assert(AL_TREE_ENTRIES_MAX == 12, "the trees below are made for it");
@@ -11,18 +10,18 @@ _Static_assert(AL_TREE_NAMES_MAX_BYTES == 200, "the names below are made for it"
 static size_t list(struct world *w)
 {
     struct al_run_limits budget = long_budget();
-    struct al_pull_request request = { .commit = "HEAD" };
-    struct al_pull pull = { .request = &request, .budget = &budget, .err = &w->err };
+    struct al_tree tree;
     al_auto(repo_freep) struct al_repo *repo = NULL;
     size_t count;
     int r;
 
     git_ok(w->repo, "add", "-A", NULL);
     git_ok(w->repo, "commit", "-q", "-m", "x", NULL);
-    request.repo = repo = must_open(w, "repo");
-    r = al_pull_read_commit(&pull);
-    count = pull.commit.files.count;
-    al_tree_reader_clear(&pull.commit);
+    repo = must_open(w, "repo");
+    repo->at.budget = &budget;
+    r = al_tree_read(&repo->at, false, "HEAD", "the commit", "take another", &tree, &w->err);
+    count = tree.files.count;
+    al_tree_clear(&tree);
     if (r == 0)
         return count;
     assert_int_equal(r, AL_ERR_EXECUTION);
