@@ -460,7 +460,9 @@ static const char *try_answer(struct al_inflight *call, const struct al_call_spe
         return "inputResponses lacks 'question', an object";
     if (call && find(call->calls, spec->scope, spec->id))
         return "a request with this id is in flight";
-    if (!call || !al_client_request_answer(&spec->scope->client_requests, call->parked, response))
+    /* A copy: the message belongs to the reader. */
+    if (!call || !al_client_request_settle(&spec->scope->client_requests, call->parked->id,
+                                           json_deep_copy(response)))
         return "no call waits with this requestState: it was answered, or nobody answered in time; "
                "make the call again without it";
     return NULL;

@@ -133,25 +133,22 @@ int al_client_requests_ask(struct al_client_requests *requests, struct al_messag
     return 0;
 }
 
-/* Caller holds the lock. */
-static void settle(struct al_client_request *request, json_t *result)
+bool al_client_request_settle(struct al_client_requests *requests, const char *id, json_t *result)
 {
+    struct al_client_request *request;
+
+    al_hold(&requests->lock);
+    request = requests->pending;
+    while (request && (request->answered || strcmp(request->id, id) != 0))
+        request = request->next;
+    if (!request) {
+        json_decref(result);
+        return false;
+    }
     request->result = result;
     request->answered = true;
     (void)eventfd_write(request->event_fd, 1);
-}
-
-bool al_client_request_answer(struct al_client_requests *requests,
-                              struct al_client_request *request, const json_t *result)
-{
-    struct al_client_request *at;
-
-    al_hold(&requests->lock);
-    for (at = requests->pending; at && at != request; at = at->next)
-        ;
-    if (at && !at->answered)
-        settle(at, json_deep_copy(result)); /* the message belongs to the reader */
-    return at != NULL;
+    return true;
 }
 
 /* The result of a response: a copy, because the message belongs to the reader.  A response with
@@ -168,14 +165,6 @@ static json_t *result_of(const struct al_rpc_message *message)
 void al_client_requests_answer(struct al_client_requests *requests,
                                const struct al_rpc_message *message)
 {
-    struct al_client_request *request;
-
-    if (!message->id)
-        return;
-    al_hold(&requests->lock);
-    for (request = requests->pending; request; request = request->next)
-        if (!request->answered && !strcmp(request->id, message->id))
-            break;
-    if (request)
-        settle(request, result_of(message));
+    if (message->id)
+        (void)al_client_request_settle(requests, message->id, result_of(message));
 }

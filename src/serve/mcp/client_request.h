@@ -60,9 +60,8 @@ bool al_client_request_await(struct al_client_requests *requests, struct al_clie
                              int timeout_ms, const struct al_meanwhile *meanwhile,
                              struct al_cancel *cancel);
 
-/** Answer a question with a copy of a result.  False: it waits no longer. */
-bool al_client_request_answer(struct al_client_requests *requests,
-                              struct al_client_request *request, const json_t *result);
+/** Answer the question with this id with a result, which is taken over.  False: none waits. */
+bool al_client_request_settle(struct al_client_requests *requests, const char *id, json_t *result);
 
 /** A request to a client.  Borrowed. */
 struct al_client_question {

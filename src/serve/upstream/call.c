@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/jsonrpc.h"
 #include "base/lock.h"
 #include "proc/cancel.h"
 #include "serve/upstream/private.h"
@@ -267,23 +266,6 @@ static int send_call(struct exchange *exchange, const json_t *responses, const c
 
 /* --- Questions --- */
 
-/* Answer a question of a legacy server; `result` is taken over, NULL: there is none. */
-static void reply(struct al_upstream *server, const char *id, json_t *result)
-{
-    al_auto(al_json_decrefp) json_t *owned = result;
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-
-    if (owned) {
-        al_rpc_begin_result(&line, id);
-        al_json_dump(owned, false, &line);
-        al_rpc_end(&line);
-    } else {
-        al_rpc_add_error(&line, id, AL_RPC_INTERNAL_ERROR, "the client gave no answer");
-    }
-    al_hold(&server->lock);
-    (void)al_upstream_send(server, &line);
-}
-
 /* Ask the client.  The time that it takes does not count. */
 static int ask(struct exchange *exchange, const char *method, const json_t *params,
                struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
@@ -324,7 +306,8 @@ static int take_question(struct exchange *exchange, struct al_upstream_question 
         json_decref(result);
         r = 0;
     } else {
-        reply(exchange->server, question->id, r == 0 ? result : NULL);
+        al_upstream_reply(exchange->server, question->id, r == 0 ? result : NULL,
+                          AL_RPC_INTERNAL_ERROR, "the client gave no answer");
     }
     if (r < 0 && err)
         *err = problem;

@@ -17,7 +17,6 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "base/jsonrpc.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "guard/root.h"
@@ -89,7 +88,7 @@ static int open_link(struct al_upstream *server, struct al_upstream_link *link,
 {
     int input[2], r;
 
-    *link = (struct al_upstream_link){ .server = server, .err_fd = -1, .err_line = AL_STR_INIT };
+    *link = (struct al_upstream_link){ .server = server };
     if (pipe2(input, O_CLOEXEC) < 0)
         return al_error_errno(err, errno, "cannot create a pipe");
     r = start(link, input[0], err);
@@ -104,7 +103,7 @@ static int open_link(struct al_upstream *server, struct al_upstream_link *link,
         return r;
     }
     link->reader = AL_READER_INIT(al_running_out_fd(link->process));
-    link->err_fd = al_running_err_fd(link->process);
+    link->errors = AL_READER_INIT(al_running_err_fd(link->process));
     return 0;
 }
 
@@ -134,7 +133,7 @@ static void close_link(struct al_upstream_link *link, bool gently, char **ret_en
     al_running_end(link->process, &result);
     *ret_end = describe_end(link, &result);
     al_reader_clear(&link->reader);
-    al_str_clear(&link->err_line);
+    al_reader_clear(&link->errors);
     free(link->last_error);
     free(link->garbage);
 }
@@ -144,27 +143,21 @@ static void close_link(struct al_upstream_link *link, bool gently, char **ret_en
 /* Keep the last line of standard error: it says best why a server ends. */
 static void read_errors(struct al_upstream_link *link)
 {
-    char data[4096];
-    ssize_t n = read(link->err_fd, data, sizeof(data));
+    const size_t before = link->errors.buf.len;
+    const char *text;
+    size_t len;
 
-    if (n == 0 || (n < 0 && errno != EINTR))
-        link->err_fd = -1; /* the process keeps the descriptor */
-    if (n > 0)
-        link->nerrors += (size_t)n;
-    for (ssize_t i = 0; i < n; i++) {
-        if (data[i] != '\n' && link->err_line.len < AL_UPSTREAM_QUOTED_MAX_BYTES) {
-            al_str_addc(&link->err_line, data[i]);
-            continue;
-        }
-        if (data[i] != '\n')
-            continue;
-        char *line = al_upstream_line(link->err_line.buf, AL_UPSTREAM_QUOTED_MAX_BYTES);
+    al_reader_fill(&link->errors);
+    link->nerrors += link->errors.buf.len - before;
+    while (al_reader_next(&link->errors, &text, &len) != AL_LINE_NONE) {
+        al_auto(al_freep) char *begin = al_strndup(
+            text, len < AL_UPSTREAM_QUOTED_MAX_BYTES ? len : AL_UPSTREAM_QUOTED_MAX_BYTES);
+        char *line = al_upstream_line(begin, AL_UPSTREAM_QUOTED_MAX_BYTES);
 
         if (line) {
             free(link->last_error);
             link->last_error = line;
         }
-        al_str_reset(&link->err_line);
     }
 }
 
@@ -193,7 +186,7 @@ static void drain(struct al_upstream_link *link, int64_t wait_ms)
     while (left_ms > 0 && !link->broken) {
         struct pollfd fds[] = {
             [OUT] = { .fd = link->reader.ended ? -1 : link->reader.fd, .events = POLLIN },
-            [ERR] = { .fd = link->err_fd, .events = POLLIN },
+            [ERR] = { .fd = link->errors.ended ? -1 : link->errors.fd, .events = POLLIN },
             [PIDFD] = { .fd = link->has_ended ? -1 : al_running_pidfd(link->process),
                         .events = POLLIN },
         };
@@ -211,7 +204,8 @@ static void drain(struct al_upstream_link *link, int64_t wait_ms)
         }
     }
     if (!link->last_error) /* a line that has no end */
-        link->last_error = al_upstream_line(link->err_line.buf, AL_UPSTREAM_QUOTED_MAX_BYTES);
+        link->last_error = al_upstream_line(link->errors.buf.buf + link->errors.start,
+                                            AL_UPSTREAM_QUOTED_MAX_BYTES);
 }
 
 /* Whether standard error has to wait, since too much of it came.  A flood would keep a core busy.
@@ -253,7 +247,7 @@ static int wait_once(struct al_upstream_link *link, int64_t deadline_ms)
 {
     struct pollfd fds[NFDS] = {
         [OUT] = { .fd = link->reader.fd, .events = POLLIN },
-        [ERR] = { .fd = link->err_fd, .events = POLLIN },
+        [ERR] = { .fd = link->errors.ended ? -1 : link->errors.fd, .events = POLLIN },
         [PIDFD] = { .fd = al_running_pidfd(link->process), .events = POLLIN },
         [WAKE] = { .fd = link->server->wake_fd, .events = POLLIN },
     };

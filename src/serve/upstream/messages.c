@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ctype.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
-#include "base/jsonrpc.h"
 #include "base/lock.h"
 #include "proc/cancel.h"
 #include "serve/upstream/private.h"
@@ -127,16 +125,11 @@ static void count_useless(struct al_upstream_link *link)
 /* An id that airlock made; 0: another one. */
 static unsigned long id_number(const char *id)
 {
-    unsigned long number = 0;
+    const size_t len = id ? strlen(id) : 0;
 
-    if (!id || !*id || *id == '0' || strlen(id) > 18)
+    if (!len || len > 18 || *id == '0' || strspn(id, "0123456789") != len)
         return 0;
-    for (; *id; id++) {
-        if (!isdigit((unsigned char)*id))
-            return 0;
-        number = 10 * number + (unsigned long)(*id - '0');
-    }
-    return number;
+    return strtoul(id, NULL, 10);
 }
 
 static struct al_upstream_wait *find_wait(struct al_upstream *server, unsigned long id)
@@ -297,23 +290,19 @@ static void take_notification(struct al_upstream_link *link, const struct al_rpc
 
 /* --- Requests --- */
 
-static void refuse(struct al_upstream *server, const char *id, enum al_rpc_code code,
-                   const char *text)
+void al_upstream_reply(struct al_upstream *server, const char *id, json_t *result,
+                       enum al_rpc_code code, const char *problem)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    al_rpc_add_error(&line, id, code, text);
-    al_hold(&server->lock);
-    (void)al_upstream_send(server, &line);
-}
-
-static void take_ping(struct al_upstream *server, const char *id)
-{
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-
-    al_rpc_begin_result(&line, id);
-    al_str_adds(&line, "{}");
-    al_rpc_end(&line);
+    if (result) {
+        al_rpc_begin_result(&line, id);
+        al_json_dump(result, false, &line);
+        al_rpc_end(&line);
+    } else {
+        al_rpc_add_error(&line, id, code, problem);
+    }
+    json_decref(result);
     al_hold(&server->lock);
     (void)al_upstream_send(server, &line);
 }
@@ -354,15 +343,17 @@ static void take_request(struct al_upstream_link *link, const struct al_rpc_mess
     if (link->revision && link->revision->era == AL_ERA_MODERN)
         return; /* such a server sends no requests, and its clients no responses */
     if (!strcmp(message->method, "ping"))
-        take_ping(server, message->id);
+        al_upstream_reply(server, message->id, al_json_object(), AL_RPC_OK, NULL);
     else if (!method)
-        refuse(server, message->id, AL_RPC_METHOD_NOT_FOUND, "the client does not offer this");
+        al_upstream_reply(server, message->id, NULL, AL_RPC_METHOD_NOT_FOUND,
+                          "the client does not offer this");
     else if (!json_is_object(message->params) ||
              al_rpc_is_deeper(message->params, AL_UPSTREAM_RESULT_MAX_DEPTH))
-        refuse(server, message->id, AL_RPC_INVALID_PARAMS,
-               "params must be an object that is not nested too deeply");
+        al_upstream_reply(server, message->id, NULL, AL_RPC_INVALID_PARAMS,
+                          "params must be an object that is not nested too deeply");
     else if (!hand_over(server, message, method))
-        refuse(server, message->id, AL_RPC_INVALID_REQUEST, "no call is waiting for an answer");
+        al_upstream_reply(server, message->id, NULL, AL_RPC_INVALID_REQUEST,
+                          "no call is waiting for an answer");
 }
 
 /* --- Lines --- */

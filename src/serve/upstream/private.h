@@ -23,6 +23,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "base/jsonrpc.h"
 #include "base/reader.h"
 #include "base/writer.h"
 #include "proc/proc.h"
@@ -194,12 +195,11 @@ struct al_upstream_link {
     struct al_upstream *server;
     struct al_running *process;
     struct al_reader reader;
-    int err_fd; /**< standard error; -1 once it ended */
-    struct al_str err_line;
-    char *last_error;   /**< the last line of standard error, safe; NULL: none */
-    char *garbage;      /**< the first line that was no message, safe; NULL: none */
-    bool has_ended;     /**< the process has */
-    const char *broken; /**< why the link has to end, as a phrase; NULL: it need not */
+    struct al_reader errors; /**< standard error */
+    char *last_error;        /**< the last line of standard error, safe; NULL: none */
+    char *garbage;           /**< the first line that was no message, safe; NULL: none */
+    bool has_ended;          /**< the process has */
+    const char *broken;      /**< why the link has to end, as a phrase; NULL: it need not */
 
     const struct al_revision *revision; /**< NULL before the handshake */
     unsigned long listen_id;            /**< of subscriptions/listen; 0: none */
@@ -267,6 +267,10 @@ bool al_upstream_send(struct al_upstream *server, struct al_str *line);
  * `token` is 0.  `revision` is NULL before the handshake. */
 void al_upstream_set_meta(const struct al_upstream *server, const struct al_revision *revision,
                           json_t *params, unsigned long token, bool asks);
+
+/** Answer a request of the server's with a result, which is taken over; NULL: with an error. */
+void al_upstream_reply(struct al_upstream *server, const char *id, json_t *result,
+                       enum al_rpc_code code, const char *problem);
 
 /** Append a request. */
 void al_upstream_add_request(struct al_str *line, unsigned long id, const char *method,

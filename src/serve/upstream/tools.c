@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "base/jsonrpc.h"
 #include "base/lock.h"
 #include "base/utf8.h"
 #include "guard/text.h"
