@@ -361,17 +361,15 @@ static void read_staged(struct al_model *model)
 
 static bool has_side_effects(const json_t *line)
 {
-    const json_t *names = json_object_get(line, "effects");
-    unsigned effects = 0;
+    const json_t *name;
+    size_t i;
 
-    for (size_t i = 0; i < json_array_size(names); i++)
-        for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++) {
-            const char *name = json_string_value(json_array_get(names, i));
-
-            if (name && !strcmp(name, al_effect_name(bit)))
-                effects |= 1u << bit;
-        }
-    return al_effects_have_side_effects(effects);
+    json_array_foreach(json_object_get(line, "effects"), i, name)
+    {
+        if (json_is_string(name) && strcmp(json_string_value(name), al_effect_name(0)) != 0)
+            return true;
+    }
+    return false;
 }
 
 static void add_execution(struct al_model *model, json_t *line)

@@ -458,8 +458,7 @@ static void session_clear(struct session *session)
     al_review_notify_free(session->notify);
     al_model_close(session->model);
     al_review_door_free(session->door);
-    al_str_clear(&session->view.state.input);
-    al_str_clear(&session->view.state.filter);
+    al_screen_state_clear(&session->view.state);
     al_page_clear(&session->view.page);
     free(session->view.list.rows);
     free(session->view.notice);

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "review/web/private.h"
-
-static int digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
 
 /* Decode a name or a value.  NULL: an escape is wrong, or means NUL. */
 static char *decode(const char *text, size_t len)
@@ -20,10 +14,10 @@ static char *decode(const char *text, size_t len)
         int c = text[i] == '+' ? ' ' : (unsigned char)text[i];
 
         if (c == '%') {
-            const int high = i + 2 < len ? digit(text[i + 1]) : -1;
-            const int low = i + 2 < len ? digit(text[i + 2]) : -1;
+            char digits[3];
 
-            c = high < 0 || low < 0 ? 0 : high * 16 + low;
+            (void)snprintf(digits, sizeof(digits), "%.*s", i + 2 < len ? 2 : 0, text + i + 1);
+            c = strspn(digits, "0123456789abcdefABCDEF") == 2 ? (int)strtol(digits, NULL, 16) : 0;
             i += 2;
         }
         if (c == 0) {

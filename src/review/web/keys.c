@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nettle/memops.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,13 +43,8 @@ static bool make(struct al_web_key *key)
 
 bool al_web_key_is(const struct al_web_key *key, const char *text)
 {
-    unsigned char differs = 0;
-
-    if (!text || strlen(text) != AL_WEB_KEY_CHARS)
-        return false;
-    for (size_t i = 0; i < AL_WEB_KEY_CHARS; i++)
-        differs |= (unsigned char)(key->text[i] ^ text[i]);
-    return differs == 0;
+    return text && strlen(text) == AL_WEB_KEY_CHARS &&
+           memeql_sec(key->text, text, AL_WEB_KEY_CHARS);
 }
 
 bool al_web_keys_make(struct al_web_keys *keys, struct al_web_key *ret_key)

@@ -22,6 +22,7 @@
 #include "base/str.h"
 #include "cli/setup.h"
 #include "guard/approval.h"
+#include "review/web/page.h"
 #include "serve/http/server.h"
 
 /* --- keys.c --- */
@@ -159,14 +160,12 @@ struct al_visit {
     enum al_visit_kind kind;
     struct al_http_exchange *exchange; /**< a reference */
     struct al_web_key csrf;            /**< of the browser */
+    struct al_page_frame frame;        /**< its csrf is that one; it owns the filter */
     char *id;                          /**< of the entry; NULL: none */
     uint64_t newest; /**< what the preview of a rollback was made for; 0: there was none */
     size_t page;     /**< of the text, from 0 */
     enum al_answer decision;
-    char *reason;       /**< NULL: none */
-    const char *notice; /**< for the top of the page, a constant; NULL: none */
-    char *filter;       /**< of /review; NULL: none */
-    bool only_changes;  /**< of /review */
+    char *reason; /**< NULL: none */
 
     /* Private. */
     struct al_review_door *door;

@@ -10,7 +10,6 @@
 #include "base/fs.h"
 #include "base/lock.h"
 #include "review/queue.h"
-#include "review/web/page.h"
 #include "review/web/private.h"
 #include "serve/http/origin.h"
 
@@ -373,10 +372,10 @@ static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
         .kind = posts ? route->posted : route->kind,
         .exchange = al_http_ref(exchange),
         .csrf = *csrf,
+        .frame = { .notice = notice_of(said),
+                   .filter = al_web_field(http->query, "q"),
+                   .only_changes = changes },
         .id = id,
-        .notice = notice_of(said),
-        .filter = al_web_field(http->query, "q"),
-        .only_changes = changes,
         .page = page ? strtoull(page, NULL, 10) : 0,
     };
     visit->page -= visit->page > 0; /* the first is 1 */

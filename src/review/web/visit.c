@@ -13,7 +13,6 @@
 #include "review/command/model.h"
 #include "review/door.h"
 #include "review/message.h"
-#include "review/web/page.h"
 #include "review/web/private.h"
 
 /* How often a stream looks whether its browser is there, and at a model that reports no changes. */
@@ -36,21 +35,12 @@ static bool await(const struct al_site *site, int fd, int64_t until_ms)
     return !fds[1].revents && al_clock_ms() < until_ms;
 }
 
-static struct al_page_frame frame_of(const struct al_visit *visit)
-{
-    return (struct al_page_frame){
-        .csrf = visit->csrf.text,
-        .notice = visit->notice,
-        .problem =
-            visit->model->problem ? visit->model->problem : al_review_door_problem(visit->door),
-        .filter = visit->filter,
-        .only_changes = visit->only_changes,
-    };
-}
-
 static void refresh(struct al_visit *visit)
 {
     (void)al_model_refresh(visit->model, al_review_door_questions(visit->door));
+    visit->frame.csrf = visit->csrf.text;
+    visit->frame.problem =
+        visit->model->problem ? visit->model->problem : al_review_door_problem(visit->door);
 }
 
 /* --- What waits --- */
@@ -58,11 +48,9 @@ static void refresh(struct al_visit *visit)
 static void serve_overview(struct al_visit *visit)
 {
     al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
-    struct al_page_frame frame;
 
     refresh(visit);
-    frame = frame_of(visit);
-    al_page_overview(&frame, visit->model, visit->kind == AL_VISIT_LIVE, &page);
+    al_page_overview(&visit->frame, visit->model, visit->kind == AL_VISIT_LIVE, &page);
     al_web_answer_page(visit->exchange, 200, &page);
 }
 
@@ -84,17 +72,15 @@ static void serve_question(struct al_visit *visit)
     const struct al_review_text *text = await_text(visit);
     al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
     const struct al_item *question;
-    struct al_page_frame frame;
 
     refresh(visit);
-    frame = frame_of(visit);
     question = al_model_find(visit->model, AL_ITEM_QUESTION, visit->id);
     if (!question) {
         al_web_answer_message(visit->exchange, 404,
                               "This question no longer waits: it was answered, or it is over.");
         return;
     }
-    al_page_question(&frame, question, text, visit->page, &page);
+    al_page_question(&visit->frame, question, text, visit->page, &page);
     al_web_answer_page(visit->exchange, 200, &page);
 }
 
@@ -121,10 +107,9 @@ static void answer_entry(const struct al_visit *visit, const struct al_item *ite
                          const struct al_page_job *job)
 {
     const bool is_refused = job && job->kind == AL_REVIEW_JOB_ROLL_BACK && !job->succeeded;
-    const struct al_page_frame frame = frame_of(visit);
     al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
 
-    al_page_entry(&frame, item, job, visit->page, &page);
+    al_page_entry(&visit->frame, item, job, visit->page, &page);
     al_web_answer_page(visit->exchange, is_refused ? 409 : 200, &page);
 }
 
@@ -323,6 +308,6 @@ void al_visit_free(struct al_visit *visit)
     al_review_door_free(visit->door);
     free(visit->id);
     free(visit->reason);
-    free(visit->filter);
+    free((char *)visit->frame.filter);
     free(visit);
 }

@@ -129,7 +129,7 @@ static unsigned long id_number(const char *id)
 
     if (!len || len > 18 || *id == '0' || strspn(id, "0123456789") != len)
         return 0;
-    return strtoul(id, NULL, 10);
+    return (unsigned long)strtoull(id, NULL, 10);
 }
 
 static struct al_upstream_wait *find_wait(struct al_upstream *server, unsigned long id)
