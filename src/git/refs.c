@@ -325,6 +325,14 @@ void al_ref_head_branches(const struct al_location *at, struct al_strv *ret_name
     }
 }
 
+char *al_ref_head_branch(const struct al_location *at)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_ref_head_branches(at, &names);
+    return al_strdup(names.items[0]);
+}
+
 /* git refuses other names too, and a list with one reference a line could not represent them. */
 static bool is_name(const char *name)
 {

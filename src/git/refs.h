@@ -78,4 +78,7 @@ void al_ref_followers(const struct al_location *at, struct al_strv *ret_refs);
  * rebase, which move when the rebase is completed. */
 void al_ref_head_branches(const struct al_location *at, struct al_strv *ret_names);
 
+/** The first of them: the current branch, or "HEAD".  Caller frees. */
+char *al_ref_head_branch(const struct al_location *at);
+
 #endif

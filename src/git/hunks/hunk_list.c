@@ -106,12 +106,6 @@ static void name_item(const struct al_hunk_list *list, struct al_hunk_item *item
     snprintf(item->id, sizeof(item->id), "%.*s", AL_HUNK_ID_DIGITS, text);
 }
 
-static void begin_file(struct al_hunk_list *list, const struct patch_at *line)
-{
-    list->files = al_grow(list->files, list->nfiles, sizeof(*list->files));
-    list->files[list->nfiles++] = (struct al_hunk_file){ .begin = line->at, .first = list->count };
-}
-
 static void take_facts(struct al_hunk_file *file, const struct al_patch_file *read)
 {
     file->path = al_strdup(read->path);
@@ -276,15 +270,18 @@ static void end_file(struct parser *parser, size_t at)
 static void take_line(void *payload, const struct al_patch_line *read)
 {
     struct parser *parser = payload;
+    struct al_hunk_list *list = parser->list;
     struct patch_at line;
 
-    if (!patch_at(&parser->list->text, parser->at, &line))
+    if (!patch_at(&list->text, parser->at, &line))
         return;
     parser->at = line.next;
     if (read->begins_file) {
         end_file(parser, line.at);
         parser->in_header = true;
-        begin_file(parser->list, &line);
+        list->files = al_grow(list->files, list->nfiles, sizeof(*list->files));
+        list->files[list->nfiles++] =
+            (struct al_hunk_file){ .begin = line.at, .first = list->count };
     } else if (read->in_hunk) {
         if (parser->takes_lines)
             add_body_line(parser, &line);
@@ -629,22 +626,15 @@ static char *list_ids(const struct al_hunk_list *list)
     return al_str_detach(&out);
 }
 
-/* Eight hex digits; equal hunks of a file have a number behind: 3fa9c1d2-2. */
-static bool is_id(const char *word)
-{
-    const size_t len = strcspn(word, "-");
-
-    return len == AL_HUNK_ID_DIGITS && al_is_oid(word, len);
-}
-
 static int not_there(const struct al_hunk_list *list, const char *id, struct al_error *err)
 {
     static const char *const sides[] = { "unstaged", "staged", "commit's" };
     const char *which = sides[list->side];
+    const size_t digits = strcspn(id, "-"); /* equal hunks of a file have a number behind */
     al_auto(al_freep) char *safe = al_text_sanitize_line(id);
     al_auto(al_freep) char *ids = list_ids(list);
 
-    if (!is_id(id))
+    if (digits != AL_HUNK_ID_DIGITS || !al_is_oid(id, digits))
         (void)al_error_set(err, AL_ERR_BAD_ARGS, "'%s' is no id of a hunk, as 3fa9c1d2 is", safe);
     else if (!list->count)
         (void)al_error_set(err, AL_ERR_BAD_ARGS,
@@ -695,11 +685,6 @@ struct patch {
     struct al_str *out;
 };
 
-static void add_line(const struct patch *patch, const struct patch_at *line)
-{
-    al_str_add(patch->out, patch->list->text.buf + line->at, line->next - line->at);
-}
-
 static bool is_mode_line(const struct patch_at *line)
 {
     return al_hunks_begins(line->text, line->len, "old mode ") ||
@@ -716,7 +701,7 @@ static void add_header(const struct patch *patch, const struct al_hunk_file *fil
         if (!patch_at(&patch->list->text, at, &line))
             return;
         if (at == file->begin || (is_mode_line(&line) ? mode : lines))
-            add_line(patch, &line);
+            al_str_add(patch->out, patch->list->text.buf + at, line.next - at);
     }
 }
 

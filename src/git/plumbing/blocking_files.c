@@ -12,11 +12,9 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 
-/* Breadth first, so that a file near the top is found in any tree. */
 struct search {
     int top_fd;
-    struct al_strv dirs; /* directories to search; the first `done` of them have been */
-    size_t done;
+    struct al_strv dirs; /* directories that were or will be searched */
     int64_t deadline_ms;
     char *found;
 };
@@ -56,25 +54,15 @@ static void check_entry(struct search *search, const char *dir, int dir_fd,
         search->found = below(dir, name);
 }
 
-static void search_dir(struct search *search, const char *path)
+static void search_dir(struct search *search, size_t which)
 {
+    al_auto(al_freep) char *path = al_strdup(search->dirs.items[which]);
     al_auto(al_closedirp) DIR *dir =
         al_fs_list(al_nofollow_open(search->top_fd, path, O_RDONLY | O_DIRECTORY));
     const struct dirent *entry;
 
     while (dir && !search->found && al_clock_ms() < search->deadline_ms && (entry = readdir(dir)))
         check_entry(search, path, dirfd(dir), entry);
-}
-
-static void search_all(struct search *search)
-{
-    al_strv_add(&search->dirs, "");
-    while (!search->found && search->done < search->dirs.count &&
-           al_clock_ms() < search->deadline_ms) {
-        al_auto(al_freep) char *dir = al_strdup(search->dirs.items[search->done++]);
-
-        search_dir(search, dir);
-    }
 }
 
 char *al_git_find_blocking_file(const struct al_repo *repo)
@@ -84,7 +72,11 @@ char *al_git_find_blocking_file(const struct al_repo *repo)
     al_auto(al_freep) char *word = NULL;
 
     if (al_location_open_top(&repo->at, &search.top_fd, NULL) == 0)
-        search_all(&search);
+        al_strv_add(&search.dirs, "");
+    /* Breadth first, so that a file near the top is found in any tree. */
+    for (size_t i = 0; i < search.dirs.count && !search.found && al_clock_ms() < search.deadline_ms;
+         i++)
+        search_dir(&search, i);
     al_close(search.top_fd);
     al_strv_clear(&search.dirs);
     if (!search.found)

@@ -339,13 +339,9 @@ void al_log_reader_clear(struct al_log_reader *reader)
         al_str_clear(&reader->fields[i]);
 }
 
-static bool is_short(const struct al_log_reader *reader)
-{
-    return !reader->query->stat && !reader->query->patch && !reader->query->no_walk;
-}
-
 static void end_header(struct al_log_reader *reader)
 {
+    const struct al_log_query *query = reader->query;
     struct al_str *fields = reader->fields;
     struct al_logged commit;
 
@@ -357,7 +353,7 @@ static void end_header(struct al_log_reader *reader)
                                  .parents = fields[4].buf,
                                  .message = fields[5].buf };
     reader->stopped = !reader->to->take_commit(reader->to->patch.payload, &commit);
-    reader->state = is_short(reader) ? AL_LOG_BEFORE : AL_LOG_ENDED;
+    reader->state = query->stat || query->patch || query->no_walk ? AL_LOG_ENDED : AL_LOG_BEFORE;
 }
 
 static void begin_header(struct al_log_reader *reader)

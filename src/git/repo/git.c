@@ -92,14 +92,6 @@ static int make_private_dir(struct al_git *git, const char *state_dir, struct al
     return 0;
 }
 
-static void remove_private_dir(struct al_git *git)
-{
-    if (git->private_dir)
-        al_fs_remove_tree(git->private_dir);
-    al_closep(&git->private_fd);
-    free(al_take(&git->private_dir));
-}
-
 char *al_git_private_name(struct al_git *git, const char *prefix)
 {
     unsigned serial;
@@ -249,7 +241,10 @@ void al_git_free(struct al_git *git)
     if (!git)
         return;
     al_git_forget_vettings(git);
-    remove_private_dir(git);
+    if (git->private_dir)
+        al_fs_remove_tree(git->private_dir);
+    al_closep(&git->private_fd);
+    free(git->private_dir);
     free(git->program);
     free(git->interp);
     free(git->core);

@@ -125,12 +125,6 @@ static int follow_read(const struct al_follow *with, const char *const *words,
     return al_git_read_records(&with->repo->at, &command, 1, take, paths, err);
 }
 
-/* Test whether the new commit does not have the path. */
-static bool follow_path_is_deleted(const struct follow_path *path)
-{
-    return !path->mode;
-}
-
 /* A new path cannot follow where something is that the user made, or that stays. */
 static int find_untracked(const struct al_follow *with, struct follow_paths *paths,
                           struct al_error *err)
@@ -245,7 +239,7 @@ static int follow_restore_marks(const struct al_follow *with, const struct follo
         const struct follow_path *path = &paths->items[i];
         const size_t len = strlen(path->name) + 1;
 
-        if (path->entry_changed || follow_path_is_deleted(path))
+        if (path->entry_changed || !path->mode) /* the new commit does not have it */
             continue;
         if (path->assumes_unchanged)
             al_str_add(&assumed, path->name, len);
@@ -518,25 +512,11 @@ static bool read_file(int git_dir, const char *name, struct al_str *ret_text)
 static bool has_line(int git_dir, const char *name, const char *line)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    const size_t len = strlen(line);
+    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
 
-    if (!read_file(git_dir, name, &text))
-        return false;
-    for (const char *at = text.buf; *at;) {
-        const size_t this = strcspn(at, "\n");
-
-        if (this == len && !strncmp(at, line, len))
-            return true;
-        at += this + (at[this] == '\n');
-    }
-    return false;
-}
-
-static bool has_file(int git_dir, const char *name)
-{
-    struct stat st;
-
-    return fstatat(git_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (read_file(git_dir, name, &text))
+        al_strv_split(&lines, text.buf, "\n");
+    return al_strv_contains(&lines, line);
 }
 
 /* The rest that happens to the branch, beside HEAD. */
@@ -544,11 +524,12 @@ static enum al_branch_use use_in_operation(int git_dir, const char *ref)
 {
     static const char *const rebased[] = { "rebase-merge/head-name", "rebase-apply/head-name",
                                            "rebase-merge/update-refs" };
+    struct stat st;
 
     for (size_t i = 0; i < AL_COUNT(rebased); i++)
         if (has_line(git_dir, rebased[i], ref))
             return AL_BRANCH_REBASED;
-    if (has_file(git_dir, "BISECT_LOG") &&
+    if (fstatat(git_dir, "BISECT_LOG", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
         (has_line(git_dir, "BISECT_START", ref + strlen(HEADS)) ||
          has_line(git_dir, "BISECT_START", ref)))
         return AL_BRANCH_BISECTED;

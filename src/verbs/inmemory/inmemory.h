@@ -178,6 +178,9 @@ struct al_replay_step {
     char *part_of;     /**< for the caller: the commit that was split; NULL: it is a whole one */
 };
 
+/** Test whether a step goes into the commit before. */
+bool al_replay_melds(const struct al_replay_step *step);
+
 struct al_replay {
     const char *onto; /**< full id of a commit */
     bool is_root;     /**< `onto` is of al_inmemory_nothing(): the first commit has no parents */

@@ -291,7 +291,7 @@ struct replaying {
     bool at_root; /* `tip` stands for no commit at all: the next one has no parents */
 };
 
-static bool melds(const struct al_replay_step *step)
+bool al_replay_melds(const struct al_replay_step *step)
 {
     return step->kind == AL_REPLAY_SQUASH || step->kind == AL_REPLAY_FIXUP;
 }
@@ -351,8 +351,8 @@ static int write_commit(struct replaying *with, const struct al_replay_step *ste
     int r;
 
     if (step->kind != AL_REPLAY_REVERT)
-        made.author = melds(step) ? with->tip->author : commit->author;
-    if (melds(step))
+        made.author = al_replay_melds(step) ? with->tip->author : commit->author;
+    if (al_replay_melds(step))
         made.parents = &with->tip->parents;
     else if (!with->at_root)
         al_strv_add(&parents, with->tip->oid);
@@ -392,7 +392,7 @@ static int find_dropped(const struct replaying *with, const struct al_replay_ste
     int r;
 
     *ret_dropped = false;
-    if (strcmp(tree, with->tip->tree) != 0 || (melds(step) && step->message))
+    if (strcmp(tree, with->tip->tree) != 0 || (al_replay_melds(step) && step->message))
         return 0;
     r = al_inmemory_tree(with->memory, parent, &before, err);
     *ret_dropped = r == 0 && strcmp(before, commit->tree) != 0;
@@ -419,7 +419,7 @@ static int take_result(struct replaying *with, const struct al_replay_step *step
                        struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    const char *replaced = melds(step) ? with->tip->oid : NULL;
+    const char *replaced = al_replay_melds(step) ? with->tip->oid : NULL;
     bool dropped;
     int r = find_dropped(with, step, commit, parent, tree, &dropped, err);
 
@@ -468,7 +468,7 @@ static int replay_step(struct replaying *with, const struct al_replay_step *step
     const char *parent;
     int r;
 
-    if (!melds(step))
+    if (!al_replay_melds(step))
         free(al_take(&with->joined));
     if (with->replay->fast_forwards && step->kind == AL_REPLAY_PICK && is_in_place(with, commit)) {
         with->tip = commit;
@@ -491,7 +491,7 @@ static int replay_step(struct replaying *with, const struct al_replay_step *step
 
 static int check_steps(const struct al_replay *replay, struct al_error *err)
 {
-    if (replay->nsteps && melds(&replay->steps[0]))
+    if (replay->nsteps && al_replay_melds(&replay->steps[0]))
         return al_error_set(err, AL_ERR_EXECUTION,
                             "The first commit cannot be joined with one before it");
     for (size_t i = 0; i < replay->nsteps; i++)

@@ -460,17 +460,10 @@ static bool add_what(struct al_str *out, const struct subject *subject, size_t r
 
 static void add_listed(struct al_str *out, const struct al_change *change)
 {
-    static const struct {
-        char status;
-        const char *verb;
-    } verbs[] = { { 'A', "add" }, { 'D', "remove" }, { 'R', "rename" }, { 'C', "copy" } };
+    const struct subject single = { .items = &change, .count = 1, .total = 1 };
     al_auto(al_freep) char *path = al_text_sanitize_line(change->path);
-    const char *verb = is_mode_only(change) ? "change the mode of" : "update";
 
-    for (size_t i = 0; i < AL_COUNT(verbs); i++)
-        if (verbs[i].status == change->status)
-            verb = verbs[i].verb;
-    al_str_addf(out, "- %s ", verb);
+    al_str_addf(out, "- %s ", verb_of(&single));
     if (change->old_path) {
         al_auto(al_freep) char *old = al_text_sanitize_line(change->old_path);
 

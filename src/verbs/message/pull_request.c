@@ -173,14 +173,6 @@ static char *choose_target(const struct al_repo *repo)
     return other ? al_asprintf("origin/%s", other) : al_strdup("main");
 }
 
-static char *current_branch(const struct al_repo *repo)
-{
-    static const char prefix[] = "ref: refs/heads/";
-    al_auto(al_freep) char *head = al_ref_read_head(&repo->at);
-
-    return al_strdup(head && al_starts_with(head, prefix) ? head + strlen(prefix) : "HEAD");
-}
-
 /* The title: the subject of a single commit, else the name of the branch. */
 static char *choose_title(const struct draft *draft, const char *branch, const char *target)
 {
@@ -266,7 +258,7 @@ int al_git_generate_pull_request(const struct al_repo *repo,
         options->target ? al_strdup(options->target) : choose_target(repo);
     al_auto(al_freep) char *template =
         options->template ? al_strdup(options->template) : read_template(repo);
-    al_auto(al_freep) char *branch = current_branch(repo);
+    al_auto(al_freep) char *branch = al_ref_head_branch(&repo->at);
     al_auto(al_freep) char *oid = NULL;
     int r = resolve(repo, target, options->prefers_origin, &oid, err);
 

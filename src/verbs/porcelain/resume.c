@@ -268,13 +268,11 @@ static int vet_programs(const struct al_repo *repo, enum al_operation_state stat
  * commit to the checked-out branch and end the rebase there. */
 static int check_head(const struct al_repo *repo, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_freep) char *word = NULL;
+    al_auto(al_freep) char *branch = al_ref_head_branch(&repo->at);
+    al_auto(al_freep) char *word = al_text_sanitize_line(branch);
 
-    al_ref_head_branches(&repo->at, &names);
-    if (!strcmp(names.items[0], "HEAD"))
+    if (!strcmp(branch, "HEAD"))
         return 0;
-    word = al_text_sanitize_line(names.items[0]);
     return al_error_remedy(
         al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                           "A rebase is in progress, but HEAD is on branch '%s' and not where the "

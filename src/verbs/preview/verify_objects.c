@@ -114,12 +114,6 @@ static void check_entries(struct scan *scan, int parent_fd, const char *name, bo
     scan->changed |= !dir; /* it existed a moment ago */
 }
 
-static void check_packs(struct scan *scan, int store_fd)
-{
-    if (check_entry(scan, store_fd, "pack") && !scan->link)
-        check_entries(scan, store_fd, "pack", true);
-}
-
 static unsigned digit(char c)
 {
     return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10) & 0xf;
@@ -199,7 +193,8 @@ static void check_store(struct scan *scan, const char *store, const struct al_st
         (void)check_entry(scan, fd, names[i]);
     if (fd < 0)
         return;
-    check_packs(scan, fd);
+    if (check_entry(scan, fd, "pack") && !scan->link)
+        check_entries(scan, fd, "pack", true);
     check_loose_objects(scan, fd, oids);
     add_alternates(scan, store);
 }

@@ -368,8 +368,7 @@ static size_t find_listed(const struct al_strv *list, const char *commit)
 
 static bool step_melds(const struct al_replay_work *work, size_t i)
 {
-    return i < work->nsteps - work->rests &&
-           (work->steps[i].kind == AL_REPLAY_SQUASH || work->steps[i].kind == AL_REPLAY_FIXUP);
+    return i < work->nsteps - work->rests && al_replay_melds(&work->steps[i]);
 }
 
 /* Whether a step that melds was moved: what is before it is another step than in the list.  git

@@ -179,16 +179,6 @@ static int move_head(struct al_repo *repo, const struct al_advance *advance, str
     return al_git_write(&repo->at, &command, AL_LOCK_INDEX, err);
 }
 
-/* Fail if content of these files goes through a filter. */
-static int check_filters(const struct al_repo *repo, const struct al_advance *advance,
-                         struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
-
-    al_strv_add(&sides, advance->to);
-    return al_git_check_merge_programs(repo, advance->from, &sides, err);
-}
-
 /* The same, when filters and files in the way were looked for.  git looks at all files before it
  * writes one. */
 static int advance_checked(struct al_repo *repo, const struct al_advance *advance,
@@ -213,8 +203,11 @@ static int advance_checked(struct al_repo *repo, const struct al_advance *advanc
 
 int al_git_advance(struct al_repo *repo, const struct al_advance *advance, struct al_error *err)
 {
-    int r = check_filters(repo, advance, err);
+    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
+    int r;
 
+    al_strv_add(&sides, advance->to);
+    r = al_git_check_merge_programs(repo, advance->from, &sides, err);
     if (r == 0)
         r = al_overwrite_check(repo, advance->from, advance->to, err);
     return r < 0 ? r : advance_checked(repo, advance, err);
@@ -232,11 +225,6 @@ int al_git_advance(struct al_repo *repo, const struct al_advance *advance, struc
  * Source: git-rebase(1), "INTERACTIVE MODE"; sequencer.c of git for the files.
  */
 
-static bool melds(enum al_replay_kind kind)
-{
-    return kind == AL_REPLAY_SQUASH || kind == AL_REPLAY_FIXUP;
-}
-
 /* A commit and what is melded into it. */
 struct chain {
     size_t first, end; /* steps */
@@ -248,7 +236,7 @@ static struct chain find_chain(const struct al_replay_work *work, size_t first)
 {
     struct chain chain = { .first = first, .end = first + 1, .spoken = first };
 
-    for (; chain.end < work->nsteps && melds(work->steps[chain.end].kind); chain.end++)
+    for (; chain.end < work->nsteps && al_replay_melds(&work->steps[chain.end]); chain.end++)
         if (work->steps[chain.end].message)
             chain.spoken = chain.end;
     return chain;
@@ -293,16 +281,9 @@ static int add_line(struct al_replay_work *work, size_t i, const char *message, 
         r = make_alike(work, step->commit, &read->parents, text.buf, &reworded, err);
     if (r < 0)
         return r;
-    al_str_adds(todo, melds(step->kind) ? melding : "pick");
+    al_str_adds(todo, al_replay_melds(step) ? melding : "pick");
     add_subject(work, reworded ? reworded : step->commit, todo);
     return 0;
-}
-
-/* git takes a line that begins with "#" for a comment when it goes on after a conflict in a chain.
- */
-static bool has_comments(const char *message)
-{
-    return *message == '#' || strstr(message, "\n#");
 }
 
 /* Whether the messages of chains are all set by a step of their own: a git that goes on with
@@ -346,7 +327,8 @@ static void find_kept_message(const struct al_replay_work *work, const struct ch
         al_str_reset(out);
         al_str_adds(out, both.buf);
     }
-    if (!always && !has_comments(out->buf))
+    /* git takes such a line for a comment when it goes on after a conflict in a chain */
+    if (!always && *out->buf != '#' && !strstr(out->buf, "\n#"))
         al_str_reset(out);
 }
 

@@ -82,15 +82,6 @@ static int check_merged_parents(const struct al_repo *repo, const struct al_merg
     return r;
 }
 
-static int with_code(int r, struct al_error *err)
-{
-    if (r != AL_ERR_EXECUTION || !err)
-        return r;
-    if (err->code == AL_CODE_NONE)
-        err->code = AL_CODE_OPERATION_FAILED;
-    return r;
-}
-
 int al_merge_bring(struct al_repo *repo, const struct al_merge_input *input, size_t max_bytes,
                    struct al_merge_outcome *outcome, struct al_error *err)
 {
@@ -99,8 +90,10 @@ int al_merge_bring(struct al_repo *repo, const struct al_merge_input *input, siz
 
     if (r == 0 && input->is_merge)
         r = check_merged_parents(repo, input, outcome, err);
+    if (r == AL_ERR_EXECUTION && err && err->code == AL_CODE_NONE)
+        err->code = AL_CODE_OPERATION_FAILED;
     if (r < 0)
-        return with_code(r, err);
+        return r;
     now = al_ref_head(&repo->at);
     outcome->up_to_date = !outcome->conflicted && !strcmp(now, input->head);
     outcome->fast_forward = !outcome->up_to_date && !strcmp(now, input->oid);

@@ -138,15 +138,6 @@ static char *branch_or_commit(const struct named *commit)
     return commit->id && *commit->branch ? al_strdup(commit->branch) : commit_words(commit);
 }
 
-/* The branch of HEAD, or of the rebase that detached it. */
-static char *current_branch(const struct al_repo *repo)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    al_ref_head_branches(&repo->at, &names);
-    return al_strdup(names.count ? names.items[0] : "HEAD");
-}
-
 static void name_rebase(const struct al_repo *repo, const struct named *commits,
                         struct al_operation_sides *sides)
 {
@@ -200,7 +191,7 @@ int al_git_operation_sides(const struct al_repo *repo, struct al_operation_sides
     if (r == 0 && rebases)
         name_rebase(repo, commits, ret_sides);
     if (r == 0 && !rebases) {
-        ret_sides->ours = current_branch(repo);
+        ret_sides->ours = al_ref_head_branch(&repo->at);
         ret_sides->theirs = theirs_of(state, &commits[1]);
     }
     named_clear(&commits[0]);
@@ -296,16 +287,13 @@ enum al_begun al_operation_begun(const struct al_repo *repo, uint64_t session)
 void al_operation_heads(const struct al_repo *repo, const char *name, struct al_strv *heads)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
 
-    if (al_operation_file(repo, name, &text) < 0)
-        return;
-    for (const char *at = text.buf; *at;) {
-        size_t len = strcspn(at, "\n");
-
-        if (al_is_oid(at, len))
-            al_strv_take(heads, al_strndup(at, len));
-        at += len + (at[len] == '\n');
-    }
+    if (al_operation_file(repo, name, &text) == 0)
+        al_strv_split(&lines, text.buf, "\n");
+    for (size_t i = 0; i < lines.count; i++)
+        if (al_is_oid(lines.items[i], strlen(lines.items[i])))
+            al_strv_add(heads, lines.items[i]);
 }
 
 /* Append the abbreviated id and the subject of each commit. */

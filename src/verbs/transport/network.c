@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/lock.h"
+#include "base/secret.h"
 #include "git/command.h"
 #include "git/git_lock.h"
 #include "git/layer.h"
@@ -349,13 +349,6 @@ struct server {
     pthread_t thread; /* the members above belong to it once it runs */
 };
 
-/* A push moves references of the other repository, never its files: a change of files needs rules,
- * grants and a checkpoint of its own.  So the checked-out branch is refused too. */
-static void add_receive_config(struct al_strv *config)
-{
-    al_strv_adds(config, "receive.denycurrentbranch", "refuse", NULL);
-}
-
 static void *serve(void *payload)
 {
     struct server *server = payload;
@@ -371,7 +364,9 @@ static void *serve(void *payload)
     bool pushes = server->direction == AL_PUSHES;
 
     at.budget = &server->budget;
-    add_receive_config(&config);
+    /* A push moves references of the other repository, never its files: a change of files needs
+     * rules, grants and a checkpoint of its own.  So the checked-out branch is refused too. */
+    al_strv_adds(&config, "receive.denycurrentbranch", "refuse", NULL);
     command.link = &link;
     command.finds_itself = true;
     command.in_fd = command.out_fd = server->socket_fd;
@@ -388,23 +383,17 @@ static void *serve(void *payload)
     return NULL;
 }
 
-static int start_server(struct server *server, struct al_error *err)
-{
-    const int error = al_thread_start(&server->thread, SERVER_STACK_BYTES, serve, server);
-
-    return error ? al_error_errno(err, error, "cannot start a thread for the other repository") : 0;
-}
-
 /* The job is acquired before both budgets start, so waiting for it counts for neither side. */
 static int run_client(const struct network_job *job, struct server *server,
                       struct al_git_output *ret_output, struct al_error *err)
 {
-    int r = start_server(server, err);
+    const int error = al_thread_start(&server->thread, SERVER_STACK_BYTES, serve, server);
+    int r;
 
-    if (r < 0) {
+    if (error) {
         al_close(job->link->fds[0]);
         al_close(server->socket_fd);
-        return r;
+        return al_error_errno(err, error, "cannot start a thread for the other repository");
     }
     r = al_git_run(&job->network->repo->at, job->command,
                    &(struct al_git_run){ .max_bytes = job->max_bytes }, ret_output, err);
@@ -418,13 +407,6 @@ static int run_client(const struct network_job *job, struct server *server,
         return AL_ERR_TIMEOUT;
     }
     return r;
-}
-
-/* Append the server's errors after those of git, if git failed. */
-static void add_server_error(struct al_git_output *output, const struct server *server)
-{
-    if (server->r == 0 && output->exit_code != 0 && server->output.err.out.len)
-        al_str_add(&output->err.out, server->output.err.out.buf, server->output.err.out.len);
 }
 
 static int run_both(const struct network_job *job, struct al_git_output *ret_output,
@@ -464,8 +446,8 @@ static int run_both(const struct network_job *job, struct al_git_output *ret_out
     job->command->class = AL_GIT_WRITE;
     r = run_client(job, &server, ret_output, err);
     al_proc_release_job();
-    if (r == 0)
-        add_server_error(ret_output, &server);
+    if (r == 0 && server.r == 0 && ret_output->exit_code != 0) /* what the server says comes last */
+        al_str_add(&ret_output->err.out, server.output.err.out.buf, server.output.err.out.len);
     al_git_output_clear(&server.output);
     al_error_clear(&server.err);
     return r;
@@ -494,12 +476,6 @@ static int network_run_local(const struct network_job *job, struct al_git_output
 
 /* File times tick more coarsely than the clock. */
 #define TICK_NS 20000000
-
-/* A time that no file of a transfer that begins now is older than, in ns since the epoch. */
-static int64_t leftovers_since(void)
-{
-    return al_clock_ns() - TICK_NS;
-}
 
 static bool is_temporary(const char *name)
 {
@@ -533,21 +509,8 @@ static void leftovers_remove(const struct al_repo *repo, int64_t since)
 
 /* --- Network --- */
 
-#define NAME_BYTES 16
-
 /* A random name, for which nobody can have written configuration in advance. */
-static char *unknown_name(void)
-{
-    uint8_t bytes[NAME_BYTES];
-    struct al_str name = AL_STR_INIT;
-
-    if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-        return NULL;
-    al_str_adds(&name, "airlock-");
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        al_str_addf(&name, "%02x", bytes[i]);
-    return al_str_detach(&name);
-}
+#define NAME_BYTES 16
 
 /* git's server gets an open descriptor, since the path could lead elsewhere by then. */
 static int hold_other(struct al_network *network, struct al_error *err)
@@ -600,6 +563,7 @@ int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
                      struct al_network **ret_network, struct al_error *err)
 {
     al_auto(al_network_endp) struct al_network *network = al_calloc(1, sizeof(*network));
+    char unknown[2 * NAME_BYTES + 1];
     int r;
 
     network->repo = repo;
@@ -609,9 +573,9 @@ int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
     network->address = al_strdup(address);
     network->repository_id = al_strdup("");
     network->other_fd = -1;
-    network->name = unknown_name();
-    if (!network->name)
+    if (!al_random_hex(NAME_BYTES, unknown))
         return al_error_set(err, AL_ERR_EXECUTION, "The kernel has no random numbers yet");
+    network->name = al_asprintf("airlock-%s", unknown);
     r = al_url_parse(address, &network->url, err);
     if (r == 0)
         r = check_programs(network, err);
@@ -680,7 +644,7 @@ int al_network_run(struct al_network *network, struct al_git_command *command, s
 {
     struct al_git_link link = { .progress = progress };
     const struct network_job job = { network, command, &link, max_bytes, network->repo->at.budget };
-    const int64_t since = leftovers_since();
+    const int64_t since = al_clock_ns() - TICK_NS; /* no file of the transfer is older */
     int r;
 
     command->link = &link;

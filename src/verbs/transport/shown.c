@@ -10,15 +10,12 @@
 
 void al_network_add_upstream(struct al_strv *config, const struct al_network *network)
 {
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_freep) char *upstream = NULL;
+    al_auto(al_freep) char *branch = al_ref_head_branch(&network->repo->at);
+    al_auto(al_freep) char *upstream = al_remote_upstream(network->repo, network->remote, branch);
 
-    al_ref_head_branches(&network->repo->at, &names);
-    if (names.count)
-        upstream = al_remote_upstream(network->repo, network->remote, names.items[0]);
     if (!upstream)
         return;
-    al_strv_addf(config, "branch.%s.remote", names.items[0]);
+    al_strv_addf(config, "branch.%s.remote", branch);
     al_strv_add(config, network->name);
 }
 
