@@ -236,8 +236,6 @@ static json_t *schema_of(const json_t *example)
 {
     json_t *schema;
 
-    if (json_object_get(example, "properties"))
-        return json_incref((json_t *)example);
     if (json_is_object(example))
         return object_of(example);
     if (json_is_string(example))

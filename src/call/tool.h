@@ -150,8 +150,7 @@ struct al_tool {
     /**
      * An example of structuredContent, as JSON, that al_tool_output_schema() makes a schema of: "",
      * 1, 1.5 and true stand for their types, "a|b" for one of two words, a list has one item, and
-     * "name?" is a member that may be absent.  An array of objects: one of them.  An object with
-     * `properties` is a JSON schema as it is.  NULL: plain text.
+     * "name?" is a member that may be absent.  An array of objects: one of them.  NULL: plain text.
      */
     const char *output_schema;
 

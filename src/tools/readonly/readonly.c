@@ -175,16 +175,8 @@ static const struct al_operation operations[] = {
 
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
-    "type": "object",
-    "properties": {
-        "op": {"type": "string"}, "exit_code": {"type": "integer"}, "stdout": {"type": "string"},
-        "stderr": {"type": "string"}, "duration_s": {"type": "number"},
-        "timed_out": {"type": "boolean"}, "cmd": {"type": "array", "items": {"type": "string"}},
-        "stdout_truncated": {"type": "boolean"}, "stderr_truncated": {"type": "boolean"}
-    },
-    "required": ["op", "exit_code", "stdout", "stderr", "duration_s", "timed_out", "cmd",
-                 "stdout_truncated", "stderr_truncated"],
-    "additionalProperties": false
+    "op": "", "exit_code": 1, "stdout": "", "stderr": "", "duration_s": 1.5, "timed_out": true,
+    "cmd": [""], "stdout_truncated": true, "stderr_truncated": true
 });
 /* clang-format on */
 
