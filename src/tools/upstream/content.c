@@ -125,28 +125,20 @@ static const struct kind *find_kind(const char *type)
 static void copy_further(struct taking *to, const json_t *from, const char *name, json_t *item)
 {
     const json_t *value = json_object_get(from, name);
-    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
+    const bool is_notes = !strcmp(name, "annotations");
+    const bool is_kept =
+        is_notes ? json_is_object(value) : !strcmp(name, "size") && json_is_integer(value);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    if (!strcmp(name, "size") && json_is_integer(value))
-        al_json_set(item, name, json_incref((json_t *)value));
-    if (!json_is_string(value))
+    if (is_kept)
+        al_json_dump(value, true, &text);
+    else if (json_is_string(value) && !is_notes)
+        add_safe(value, &text);
+    else
         return;
-    add_safe(value, &safe);
-    if (take_room(to, safe.len))
-        al_json_set(item, name, al_json_stringn(safe.buf, safe.len));
-}
-
-/* Copy the annotations of an item, which say who it is for. */
-static void copy_annotations(struct taking *to, const json_t *from, json_t *item)
-{
-    const json_t *annotations = json_object_get(from, "annotations");
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-
-    if (!json_is_object(annotations))
-        return;
-    al_json_dump(annotations, true, &json);
-    if (take_room(to, json.len))
-        al_json_set(item, "annotations", json_incref((json_t *)annotations));
+    if (take_room(to, text.len))
+        al_json_set(item, name,
+                    is_kept ? json_incref((json_t *)value) : al_json_stringn(text.buf, text.len));
 }
 
 /* Fill the object with the members of an item for which there is room. */
@@ -203,7 +195,7 @@ static void add_item(struct taking *to, const json_t *given)
         copy_members(to, kind, from, label, object);
         if (kind->inside)
             al_json_set(item, kind->inside, object);
-        copy_annotations(to, given, item);
+        copy_further(to, given, "annotations", item); /* who it is for */
         al_json_append(to->out->content, item);
     }
 }

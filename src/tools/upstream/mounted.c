@@ -11,7 +11,8 @@
 /** The longest part of a refused name that is repeated. */
 #define SHOWN_MAX_BYTES 80u
 
-char *al_mounted_name(const char *server, const char *tool)
+/* The name of a mounted tool.  Caller frees. */
+static char *mounted_name(const char *server, const char *tool)
 {
     return al_asprintf(AL_MOUNTS_PREFIX "%s__%s", server, tool);
 }
@@ -26,15 +27,6 @@ size_t al_mounted_server(const char *name)
     return end && end[2] ? (size_t)(end - server) : 0;
 }
 
-static bool is_plain(const char *name)
-{
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789_-";
-
-    return *name && !name[strspn(name, allowed)];
-}
-
 static char *refusal(const char *tool, const char *why)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_shown_line(tool);
@@ -46,9 +38,12 @@ static char *refusal(const char *tool, const char *why)
 
 char *al_mounted_refusal(const char *server, const char *tool)
 {
-    al_auto(al_freep) char *name = al_mounted_name(server, tool);
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_-";
+    al_auto(al_freep) char *name = mounted_name(server, tool);
 
-    if (!is_plain(tool))
+    if (!*tool || tool[strspn(tool, allowed)])
         return refusal(tool, "has characters that clients refuse");
     if (strlen(name) > AL_MOUNTS_NAME_MAX_BYTES)
         return refusal(tool, "is too long behind the name of the server");
@@ -286,7 +281,7 @@ size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
     mounted->mount = mount;
     mounted->definition = definition;
     mounted->upstream = al_json_get_string(definition, "name");
-    mounted->name = al_mounted_name(al_upstream_name(mount->upstream), mounted->upstream);
+    mounted->name = mounted_name(al_upstream_name(mount->upstream), mounted->upstream);
     mounted->operation = (struct al_operation){
         .name = "call", .effects = effects, .execute = execute, .asks = AL_ASKS_BY_EFFECTS
     };

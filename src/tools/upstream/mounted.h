@@ -35,9 +35,6 @@ struct al_mounted {
  * would have to be guessed.  The configuration makes sure that SERVER ends at the first "__".
  */
 
-/** The name of a mounted tool.  Caller frees. */
-char *al_mounted_name(const char *server, const char *tool);
-
 /** The length of SERVER in a name of the form "mcp__SERVER__tool"; 0: the name has another form.
  * SERVER begins after AL_MOUNTS_PREFIX. */
 size_t al_mounted_server(const char *name);

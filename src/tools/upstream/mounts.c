@@ -17,9 +17,8 @@
 
 /* A list with what its tools borrow. */
 struct mounting {
-    struct al_mounted_list list;  /* must be first */
-    struct al_listed_tool *items; /* each `tool` is a struct al_mounted */
-    json_t **sources;             /* the list of each server; NULL: not known yet */
+    struct al_mounted_list list; /* must be first; each `tool` is a struct al_mounted */
+    json_t **sources;            /* the list of each server; NULL: not known yet */
     size_t nsources;
     size_t bytes;              /* of all definitions */
     struct al_strv left_out;   /* "SERVER: 'tool' is …", safe lines */
@@ -46,18 +45,6 @@ struct part {
     size_t bytes;             /* of its definitions */
 };
 
-static void add(struct mounting *mounting, struct al_mounted *mounted)
-{
-    const size_t count = mounting->list.count + 1;
-
-    mounting->items = al_reallocarray(mounting->items, count, sizeof(*mounting->items));
-    mounting->items[count - 1] = (struct al_listed_tool){
-        .toolset = &mounted->mount->toolset,
-        .tool = &mounted->tool,
-    };
-    mounting->list = (struct al_mounted_list){ .items = mounting->items, .count = count };
-}
-
 static void mounted_free(struct al_mounted *mounted)
 {
     free(mounted->name);
@@ -69,13 +56,18 @@ static void mounted_free(struct al_mounted *mounted)
 static void add_if_it_fits(struct part *part, const json_t *definition)
 {
     struct mounting *mounting = part->mounting;
+    struct al_mounted_list *list = &mounting->list;
     struct al_mounted *mounted = al_calloc(1, sizeof(*mounted));
     const size_t bytes = al_mounted_init(mounted, part->mount, definition);
 
     if (part->bytes + bytes <= SERVER_MAX_BYTES && mounting->bytes + bytes <= ALL_MAX_BYTES) {
         part->bytes += bytes;
         mounting->bytes += bytes;
-        add(mounting, mounted);
+        list->items = al_reallocarray(list->items, list->count + 1, sizeof(*list->items));
+        list->items[list->count++] = (struct al_listed_tool){
+            .toolset = &mounted->mount->toolset,
+            .tool = &mounted->tool,
+        };
         return;
     }
     al_strv_addf(&mounting->left_out,
@@ -102,17 +94,6 @@ static void add_tool(struct part *part, const json_t *definition, const struct a
         add_if_it_fits(part, definition);
 }
 
-/* What a server lists now; NULL: nothing yet, or it is not started.  Caller owns the reference. */
-static json_t *tools_of(const struct al_mount *mount)
-{
-    json_t *tools = NULL;
-
-    if (!atomic_load(&mount->started) ||
-        al_upstream_tools(mount->upstream, 0, NULL, &tools, NULL) < 0)
-        return NULL;
-    return tools;
-}
-
 /* Servers that are not started are left out.  The list has one reference. */
 static struct mounting *mounting_new(const struct al_mounts *mounts)
 {
@@ -123,15 +104,18 @@ static struct mounting *mounting_new(const struct al_mounts *mounts)
     mounting->sources = al_calloc(mounts->count, sizeof(*mounting->sources));
     mounting->nsources = mounts->count;
     for (size_t i = 0; i < mounts->count; i++) {
-        json_t *source = tools_of(&mounts->items[i]);
-        struct part part = { mounting, &mounts->items[i], AL_STR_INIT, 0 };
+        const struct al_mount *mount = &mounts->items[i];
+        struct part part = { mounting, mount, AL_STR_INIT, 0 };
+        json_t *source = NULL;
 
+        if (atomic_load(&mount->started))
+            (void)al_upstream_tools(mount->upstream, 0, NULL, &source, NULL);
         mounting->sources[i] = source;
         for (size_t k = 0; source && k < json_array_size(source); k++)
             add_tool(&part, json_array_get(source, k), mounts);
         if (part.collisions.len)
-            al_strv_addf(&mounting->collisions, "%s: %s",
-                         al_upstream_name(mounts->items[i].upstream), part.collisions.buf);
+            al_strv_addf(&mounting->collisions, "%s: %s", al_upstream_name(mount->upstream),
+                         part.collisions.buf);
         al_str_clear(&part.collisions);
     }
     return mounting;
@@ -167,10 +151,10 @@ void al_mounted_list_free(const struct al_mounted_list *list)
     if (!mounting)
         return;
     for (size_t i = 0; i < mounting->list.count; i++)
-        mounted_free((struct al_mounted *)(uintptr_t)mounting->items[i].tool);
+        mounted_free((struct al_mounted *)(uintptr_t)mounting->list.items[i].tool);
     for (size_t i = 0; i < mounting->nsources; i++)
         json_decref(mounting->sources[i]);
-    free(mounting->items);
+    free(mounting->list.items);
     free(mounting->sources);
     al_strv_clear(&mounting->left_out);
     al_strv_clear(&mounting->collisions);
@@ -191,9 +175,9 @@ void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cance
         const int64_t left = deadline - al_clock_ms();
         json_t *tools = NULL;
 
-        if (al_upstream_tools(mounts->items[i].upstream, left > 0 ? (uint32_t)left : 0, cancel,
-                              &tools, NULL) == 0)
-            json_decref(tools);
+        (void)al_upstream_tools(mounts->items[i].upstream, left > 0 ? (uint32_t)left : 0, cancel,
+                                &tools, NULL);
+        json_decref(tools);
     }
 }
 

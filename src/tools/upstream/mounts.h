@@ -24,7 +24,7 @@ struct al_mounts;
 
 /** The tools that were mounted at one time, by server in the order of their names. */
 struct al_mounted_list {
-    const struct al_listed_tool *items;
+    struct al_listed_tool *items;
     size_t count;
 };
 
