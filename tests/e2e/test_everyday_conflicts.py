@@ -287,12 +287,12 @@ class Resolve(everyday.Case):
         """resolve: arguments that cannot both hold, and files that are not in conflict"""
         self.three()
         for arguments, words in (
-                ({"take": "ours"}, "go with action resolve only"),
-                ({"action": "continue", "path": "f.txt"}, "path and paths go with action show"),
+                ({"take": "ours"}, "take has no meaning for action show"),
+                ({"action": "continue", "path": "f.txt"}, "path has no meaning for action continue"),
                 ({"action": "resolve", "content": "x"}, "content takes path"),
                 ({"action": "resolve", "path": "f.txt", "paths": ["f.txt"], "take": "ours"},
                  "path and paths cannot be given together"),
-                ({"action": "continue", "continue": True}, "go with action resolve only"),
+                ({"action": "continue", "continue": True}, "continue has no meaning for action continue"),
                 ({"action": "resolve", "path": "f.txt"}, "resolve takes one of take (ours, theirs, both, disk)"),
                 ({"action": "resolve", "path": "f.txt", "take": "ours", "content": "x"},
                  "resolve takes one of"),

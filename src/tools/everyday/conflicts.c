@@ -60,21 +60,6 @@ static int hunk_choices_check(const struct al_objects *choices, struct al_error 
     return 0;
 }
 
-/* What becomes of a hunk has no markers, although the file may keep those of others. */
-static int check_hunk_content(struct al_call *call, const struct al_conflict_file *file,
-                              const char *content, size_t i, struct al_error *err)
-{
-    bool has_markers;
-    int r = al_git_has_markers(al_call_repo(call), file, content, &has_markers, err);
-
-    if (r < 0 || !has_markers)
-        return r;
-    return al_failure_bad_args(err,
-                               "Give only the lines that the hunk becomes, without those that "
-                               "begin with <<<<<<<, ||||||| or >>>>>>>.",
-                               "content of hunks[%zu] has conflict markers", i);
-}
-
 /* What git_conflicts does. */
 enum al_conflicts_action {
     AL_CONFLICTS_SHOW,
@@ -117,18 +102,6 @@ static bool takes(const struct al_conflicts_args *args, const char *what)
     return args->take && !strcmp(args->take, what);
 }
 
-/* Fail since the file is not in conflict. */
-static int conflicts_not_in_conflict(const struct al_repo *repo, const char *path,
-                                     const struct al_conflicts *conflicts, struct al_error *err)
-{
-    al_auto(al_freep) char *shown = al_place(repo, path);
-
-    return al_failure_set(err,
-                          conflicts->count ? "git_conflicts names the files that are in conflict."
-                                           : "Nothing is in conflict; git_status shows the state.",
-                          "'%s' is not in conflict", shown);
-}
-
 /* Append the files in conflict that a word names: one, a directory, or a glob. */
 static int add_named(struct al_call *call, const char *param, const char *word,
                      const struct al_conflicts *conflicts, struct al_strv *out,
@@ -137,7 +110,7 @@ static int add_named(struct al_call *call, const char *param, const char *word,
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     struct al_strv words = { .items = (char *[]){ (char *)(uintptr_t)word, NULL }, .count = 1 };
-    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *path = NULL, *shown = NULL;
     const size_t before = out->count;
     int r = al_place_from_argument(repo, param, word, &path, err);
 
@@ -152,7 +125,13 @@ static int add_named(struct al_call *call, const char *param, const char *word,
         if (name && al_conflicts_find(conflicts, name) && !al_strv_contains(out, name))
             al_strv_add(out, name);
     }
-    return r < 0 || out->count > before ? r : conflicts_not_in_conflict(repo, path, conflicts, err);
+    if (r < 0 || out->count > before)
+        return r;
+    shown = al_place(repo, path);
+    return al_failure_set(err,
+                          conflicts->count ? "git_conflicts names the files that are in conflict."
+                                           : "Nothing is in conflict; git_status shows the state.",
+                          "'%s' is not in conflict", shown);
 }
 
 /* The files that a call is about: those that it names, or all. */
@@ -191,24 +170,14 @@ static void add_entry(struct al_call *call, const char *path, enum al_resolution
     options->content = all->texts.items[all->texts.count - 1];
 }
 
-static int cannot_take_both(struct al_call *call, const struct al_conflict_file *file,
-                            struct al_error *err)
-{
-    const struct al_side *sides = file->conflict->sides;
-    al_auto(al_freep) char *shown = al_place(al_call_repo(call), file->conflict->path);
-
-    if (sides[AL_STAGE_OURS].oid && sides[AL_STAGE_THEIRS].oid && file->blocks.count)
-        return 0;
-    return al_failure_bad_args(err, "Take ours, theirs or disk for this file.",
-                               "'%s' has no hunks of which both sides can be taken", shown);
-}
-
 /* What the arguments say about one hunk; `given` is false: nothing. */
 static int choose(struct al_call *call, const struct al_conflicts_args *args,
                   const struct al_conflict_file *file, size_t hunk, bool *used,
                   struct al_hunk_resolution *ret_choice, struct al_error *err)
 {
     const bool both = takes(args, "both");
+    bool has_markers;
+    int r = 0;
 
     *ret_choice = (struct al_hunk_resolution){ .given = both, .both = both };
     for (size_t i = 0; i < args->hunks.count; i++) {
@@ -224,9 +193,16 @@ static int choose(struct al_call *call, const struct al_conflicts_args *args,
         if (arg->take && !strcmp(arg->take, "theirs"))
             ret_choice->side = AL_STAGE_THEIRS;
         ret_choice->both = arg->take && !strcmp(arg->take, "both");
-        return check_hunk_content(call, file, arg->content, i, err);
+        /* What becomes of a hunk has no markers, although the file may keep those of others. */
+        r = al_git_has_markers(al_call_repo(call), file, arg->content, &has_markers, err);
+        if (r < 0 || !has_markers)
+            return r;
+        return al_failure_bad_args(err,
+                                   "Give only the lines that the hunk becomes, without those that "
+                                   "begin with <<<<<<<, ||||||| or >>>>>>>.",
+                                   "content of hunks[%zu] has conflict markers", i);
     }
-    return 0;
+    return r;
 }
 
 /* Resolve the chosen hunks of a file, which is the next entry if there are any.  AL_ERR_BAD_ARGS
@@ -238,11 +214,15 @@ static int settle(struct al_call *call, const struct al_conflicts_args *args,
     al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
     al_auto(al_freep) struct al_hunk_resolution *chosen = NULL;
     al_auto(al_str_clear) struct al_str content = AL_STR_INIT, part = AL_STR_INIT;
+    al_auto(al_freep) char *shown = al_place(al_call_repo(call), conflict->path);
     size_t resolved = 0;
     int r = al_git_conflict_files(al_call_repo(call), conflict, 1, &file, err);
 
-    if (r == 0 && args->take)
-        r = cannot_take_both(call, &file, err);
+    if (r == 0 && args->take &&
+        (!conflict->sides[AL_STAGE_OURS].oid || !conflict->sides[AL_STAGE_THEIRS].oid ||
+         !file.blocks.count))
+        r = al_failure_bad_args(err, "Take ours, theirs or disk for this file.",
+                                "'%s' has no hunks of which both sides can be taken", shown);
     if (r == 0)
         r = al_git_conflict_hunks(al_call_repo(call), &file, err);
     if (r < 0)
@@ -401,17 +381,19 @@ static const struct al_choice actions[] = {
 
 static const struct al_param params[] = {
     AL_CHOICE(struct al_conflicts_args, action, NULL, .choices = actions),
-    AL_STRING(struct al_conflicts_args, path, NULL, .flags = AL_PARAM_PATH, .min_bytes = 1),
-    AL_PATHS_ROW(struct al_conflicts_args, .max = PATHS_MAX),
+    AL_STRING(struct al_conflicts_args, path, NULL, .flags = AL_PARAM_PATH, .min_bytes = 1,
+              .actions = "show resolve"),
+    AL_PATHS_ROW(struct al_conflicts_args, .max = PATHS_MAX, .actions = "show resolve"),
     AL_STRING(struct al_conflicts_args, take,
               "ours, theirs: whole files; both: by hunk; disk: as it is; of path, paths or all.",
               .pattern = "^(ours|theirs|both|disk)$", .max_bytes = 6,
-              .bad_message = "take is ours, theirs, both or disk"),
-    AL_STRING(struct al_conflicts_args, content, "The whole file.", .max_bytes = CONTENT_MAX_BYTES),
+              .bad_message = "take is ours, theirs, both or disk", .actions = "resolve"),
+    AL_STRING(struct al_conflicts_args, content, "The whole file.", .max_bytes = CONTENT_MAX_BYTES,
+              .actions = "resolve"),
     AL_OBJECTS(struct al_conflicts_args, hunks, "Of any files.", hunk_choices_row, .min = 1,
-               .max = HUNKS_MAX),
+               .max = HUNKS_MAX, .actions = "resolve"),
     AL_BOOL_AS(struct al_conflicts_args, goes_on, "continue", "Resolve, then continue.",
-               .flags = AL_PARAM_EVERY_PATH),
+               .flags = AL_PARAM_EVERY_PATH, .actions = "resolve"),
     AL_WORKING_DIR_ROW(struct al_conflicts_args),
 };
 
@@ -420,13 +402,6 @@ static int check(void *p, struct al_error *err)
     const struct al_conflicts_args *args = p;
     int ways = (args->take != NULL) + (args->content != NULL) + (args->hunks.count > 0);
 
-    if (args->action != AL_CONFLICTS_RESOLVE && (ways || args->goes_on))
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "take, content, hunks and continue go with action resolve only");
-    if (args->action > AL_CONFLICTS_RESOLVE && (args->path || args->paths.count))
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "path and paths go with action show and resolve only: the others are "
-                            "about the whole operation");
     if (args->path && args->paths.count)
         return al_error_set(err, AL_ERR_BAD_ARGS, "path and paths cannot be given together");
     if (args->action == AL_CONFLICTS_RESOLVE && (ways != 1 || (args->content && !args->path)))
@@ -546,27 +521,19 @@ static int check_can_go_on(struct al_call *call, const char *word, struct al_err
     return 0;
 }
 
-static int authorize_resolve(struct al_call *call, const struct al_conflicts_args *args,
-                             struct al_error *err)
-{
-    const struct resolutions *all;
-    int r = args->goes_on ? check_can_go_on(call, "continue", err) : 0;
-
-    if (r == 0)
-        r = plan(call, args, err);
-    all = al_call_tool_data(call);
-    return r < 0 ? r : al_git_resolve_check(al_call_repo(call), all->options, all->count, err);
-}
-
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct al_conflicts_args *args = p;
     const struct al_repo *repo = al_call_repo(call);
     const enum al_operation_state state = al_git_operation_state(repo);
-    int r;
+    const struct resolutions *all;
+    int r = args->goes_on ? check_can_go_on(call, "continue", err) : 0;
 
+    if (r == 0 && args->action == AL_CONFLICTS_RESOLVE)
+        r = plan(call, args, err);
+    all = al_call_tool_data(call);
     if (args->action == AL_CONFLICTS_RESOLVE)
-        return authorize_resolve(call, args, err);
+        return r < 0 ? r : al_git_resolve_check(repo, all->options, all->count, err);
     if (args->action == AL_CONFLICTS_SHOW)
         return 0;
     if (args->action == AL_CONFLICTS_ABORT)
@@ -711,28 +678,19 @@ static int went_on(struct al_call *call, enum al_operation_state state, const ch
     return 0;
 }
 
-/* The other branches that a stopped rebase moves when it is done: each, and where it is. */
-static void list_followers(const struct al_repo *repo, struct al_strv *out)
-{
-    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
-
-    al_ref_followers(&repo->at, &refs);
-    for (size_t i = 0; i < refs.count; i++) {
-        al_strv_add(out, refs.items[i]);
-        al_strv_take(out, al_ref_oid(&repo->at, refs.items[i]));
-    }
-}
-
-/* Say where they are now.  git leaves one that somebody else has moved. */
+/* Say where the other branches are now that a stopped rebase moves when it is done.  git leaves one
+ * that somebody else has moved.
+ *
+ * @param oids  Of their commits before. */
 static void add_followers(const struct al_repo *repo, const struct al_strv *followers,
-                          struct al_str *text)
+                          const struct al_strv *oids, struct al_str *text)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    for (size_t i = 0; i + 1 < followers->count; i += 2) {
+    for (size_t i = 0; i < followers->count; i++) {
         al_auto(al_freep) char *now = al_ref_oid(&repo->at, followers->items[i]);
         al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
-        const bool stays = !strcmp(now, followers->items[i + 1]);
+        const bool stays = !strcmp(now, oids->items[i]);
 
         al_place_add_name(followers->items[i] + strlen("refs/heads/"), &name);
         al_strv_addf(&names,
@@ -754,12 +712,14 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_freep) char *left_out =
         args->action == AL_CONFLICTS_SKIP ? stopped_commit(repo) : emptied_commit(call);
-    al_auto(al_strv_clear) struct al_strv followers = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv followers = AL_STRV_INIT, oids = AL_STRV_INIT;
     int r;
 
     if (state == AL_IN_PROGRESS_NONE)
         return bring_back(call, result, err);
-    list_followers(repo, &followers);
+    al_ref_followers(&repo->at, &followers);
+    for (size_t i = 0; i < followers.count; i++)
+        al_strv_take(&oids, al_ref_oid(&repo->at, followers.items[i]));
     r = state == AL_IN_PROGRESS_MERGE
             ? 0
             : al_going_on_check(repo, args->action == AL_CONFLICTS_SKIP, err);
@@ -783,7 +743,7 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
         al_str_adds(&result->text, "One commit changed nothing here. ");
     r = went_on(call, state, left_out, &outcome, result, err);
     if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE)
-        add_followers(repo, &followers, &result->text);
+        add_followers(repo, &followers, &oids, &result->text);
     return r < 0 ? r : bring_back(call, result, err);
 }
 
