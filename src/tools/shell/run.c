@@ -306,35 +306,26 @@ static int prepare(struct run *run, struct stage *stage, struct al_error *err)
     return r == 0 && stage->builtin ? deliver_output(run, stage, err) : r;
 }
 
-/* Make a pipe without a reader.  A program that writes to it ends by SIGPIPE, as in bash. */
-static int make_closed_pipe(struct stage *stage, struct al_error *err)
-{
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return al_error_errno(err, errno, "cannot create a pipe");
-    al_close(ends[0]);
-    stage->closed_pipe_fd = ends[1];
-    return 0;
-}
-
 static int connect_output(struct run *run, size_t i, struct al_error *err)
 {
     struct stage *stage = &run->stages[i], *next = i + 1 < run->count ? stage + 1 : NULL;
     struct al_proc_spec *spec = &run->specs[stage->spec];
-    int r = 0;
+    int ends[2];
 
     if (stage->fds[STDOUT_FILENO] >= 0) {
         spec->out_fd = stage->fds[STDOUT_FILENO];
     } else if (next && (next->builtin || next->fds[STDIN_FILENO] >= 0)) {
-        r = make_closed_pipe(stage, err);
-        spec->out_fd = r == 0 ? stage->closed_pipe_fd : 0;
+        /* Without a reader a program that writes to it ends by SIGPIPE, as in bash. */
+        if (pipe2(ends, O_CLOEXEC) < 0)
+            return al_error_errno(err, errno, "cannot create a pipe");
+        al_close(ends[0]);
+        spec->out_fd = stage->closed_pipe_fd = ends[1];
     } else if (!next) {
         spec->out = al_git_text_sink(&run->outcome->out);
     }
     if (stage->fds[STDERR_FILENO] >= 0)
         spec->err_fd = stage->fds[STDERR_FILENO];
-    return r;
+    return 0;
 }
 
 static void connect_input(struct run *run, size_t i)
@@ -486,15 +477,6 @@ static int start(struct run *run, struct al_error *err)
     return 0;
 }
 
-static int add_stages(struct run *run, const struct al_shell_plan *plan, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < plan->nsteps && r == 0; i++)
-        r = prepare(run, add_stage(run, &plan->steps[i]), err);
-    return r < 0 ? r : connect_stages(run, err);
-}
-
 /* --- The reason for a failure, where the program's own message does not tell --- */
 
 #define DENIED    "Permission denied"
@@ -550,9 +532,13 @@ int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struc
                                         .err = AL_TEXT_INIT(ERRORS_MAX_BYTES),
                                         .exit_code = -1 };
     struct run run = { .shell = shell, .repo = repo, .budget = budget, .outcome = &outcome };
-    int r = shell->isolation == AL_ISOLATION_FIREJAIL ? add_firejail(&run, plan, err)
-                                                      : add_stages(&run, plan, err);
+    const bool in_firejail = shell->isolation == AL_ISOLATION_FIREJAIL;
+    int r = in_firejail ? add_firejail(&run, plan, err) : 0;
 
+    for (size_t i = 0; !in_firejail && i < plan->nsteps && r == 0; i++)
+        r = prepare(&run, add_stage(&run, &plan->steps[i]), err);
+    if (r == 0 && !in_firejail)
+        r = connect_stages(&run, err);
     if (r == 0)
         r = start(&run, err);
     for (size_t i = 0; i < run.count; i++)

@@ -84,18 +84,6 @@ void al_shell_free(struct al_shell *shell)
 #define FILES_MAX      256u
 #define GO_FILES_MAX   1024u
 
-static struct al_limits limits_of(enum al_shell_kind kind, uint32_t left_ms)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return (struct al_limits){
-        .data_bytes = DATA_MAX_BYTES,
-        .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
-        .fsize_bytes = FILE_MAX_BYTES,
-        .nofile = kind == AL_SHELL_GO ? GO_FILES_MAX : FILES_MAX,
-    };
-}
-
 /* Add rules for programs and libraries.  No file with data about the user is included. */
 static void add_system(struct al_confine_rules *rules)
 {
@@ -173,11 +161,17 @@ int al_shell_find(const struct al_shell *shell, const char *name, uint32_t left_
                   struct al_shell_program *ret_program, struct al_error *err)
 {
     const enum al_shell_kind kind = al_shell_kind_of(name);
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int r = 0;
 
     ret_program->path = al_program_find(name, shell->options.path_list, shell->options.roots);
-    ret_program->sandbox =
-        (struct al_confinement){ .no_sockets = true, .limits = limits_of(kind, left_ms) };
+    ret_program->sandbox = (struct al_confinement){
+        .no_sockets = true,
+        .limits = { .data_bytes = DATA_MAX_BYTES,
+                    .cpu_s = (uint64_t)left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) + 5,
+                    .fsize_bytes = FILE_MAX_BYTES,
+                    .nofile = kind == AL_SHELL_GO ? GO_FILES_MAX : FILES_MAX },
+    };
     if (!ret_program->path || shell->isolation != AL_ISOLATION_LANDLOCK)
         return 0;
     r = make_directories(shell, err);

@@ -39,29 +39,26 @@ struct commit_args {
 
 /* --- As text --- */
 
-static void add_change(struct al_str *out, const struct al_sandbox_file *change)
-{
-    al_str_adds(out, "\n    /workspace/");
-    al_text_add_shown_line(change->path, out);
-    if (!change->mode)
-        return;
-    al_str_adds(out, " (");
-    al_size_add(out, change->size);
-    al_str_addc(out, ')');
-}
-
 static void add_group(struct al_str *out, const struct al_sandbox_files *changes,
                       enum al_sandbox_operation operation, const char *title, size_t max_bytes)
 {
     bool has_title = false;
 
     for (size_t i = 0; i < changes->count && out->len <= max_bytes; i++) {
-        if (changes->items[i].operation != operation)
+        const struct al_sandbox_file *change = &changes->items[i];
+
+        if (change->operation != operation)
             continue;
         if (!has_title)
             al_str_addf(out, "\n  %s:", title);
         has_title = true;
-        add_change(out, &changes->items[i]);
+        al_str_adds(out, "\n    /workspace/");
+        al_text_add_shown_line(change->path, out);
+        if (!change->mode)
+            continue;
+        al_str_adds(out, " (");
+        al_size_add(out, change->size);
+        al_str_addc(out, ')');
     }
 }
 
@@ -106,15 +103,6 @@ static bool fits(size_t *left, size_t bytes, bool *truncated)
     return true;
 }
 
-static size_t bytes_of(const struct al_staged *staged)
-{
-    size_t bytes = strlen(staged->message) + FILE_BYTES;
-
-    for (size_t i = 0; i < staged->count; i++)
-        bytes += strlen(staged->files[i].path) + FILE_BYTES;
-    return bytes;
-}
-
 /* The GitStatus, as far as it fits. */
 static json_t *to_json(const struct al_staging *staging, const struct al_sandbox_files *changes,
                        const struct al_staged_list *list, size_t max_bytes, bool *truncated)
@@ -122,9 +110,15 @@ static json_t *to_json(const struct al_staging *staging, const struct al_sandbox
     json_t *staged = al_json_array(), *unstaged = al_json_array();
     size_t left = max_bytes;
 
-    for (size_t i = 0; i < list->count; i++)
-        if (fits(&left, bytes_of(&list->items[i]), truncated))
-            al_json_append(staged, al_staged_to_json(staging, &list->items[i]));
+    for (size_t i = 0; i < list->count; i++) {
+        const struct al_staged *commit = &list->items[i];
+        size_t bytes = strlen(commit->message) + FILE_BYTES;
+
+        for (size_t k = 0; k < commit->count; k++)
+            bytes += strlen(commit->files[k].path) + FILE_BYTES;
+        if (fits(&left, bytes, truncated))
+            al_json_append(staged, al_staged_to_json(staging, commit));
+    }
     for (size_t i = 0; i < changes->count; i++) {
         const struct al_sandbox_file *change = &changes->items[i];
         al_auto(al_freep) char *path = al_asprintf("/workspace/%s", change->path);
@@ -176,10 +170,6 @@ static int show_status(struct al_call *call, const void *p, struct al_result *re
     return 0;
 }
 
-static const struct al_operation status_operations[] = {
-    { "status", NULL, AL_READS, show_status, AL_ASKS_NEVER },
-};
-
 /* clang-format off */
 static const char status_schema[] = AL_JSON({"staged": [) STAGED_COMMIT AL_JSON(],
     "unstaged": [{"path": "", "status": "new|modified|deleted"}]
@@ -191,8 +181,9 @@ const struct al_tool al_tool_staging_status = {
     .title = "Show sandbox status",
     .about = "Show which sandbox files changed, and the staged commits.",
     COMMIT_TOOL,
-    .operations = status_operations,
-    .noperations = AL_COUNT(status_operations),
+    .operations =
+        &(const struct al_operation){ "status", NULL, AL_READS, show_status, AL_ASKS_NEVER },
+    .noperations = 1,
     .summary = "Show the status of the sandbox",
     .output_schema = status_schema,
 };
@@ -240,18 +231,6 @@ static const struct al_param diff_params[] = {
                  .flags = AL_PARAM_NAME, .max_bytes = ID_MAX_BYTES),
 };
 
-static int show_one(struct al_call *call, const char *id, struct al_result *result,
-                    struct al_error *err)
-{
-    struct al_staging *staging = al_call_session(call)->staging;
-    al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
-    int r = al_staged_find(staging, id, al_call_budget(call), &staged, err);
-
-    return r < 0 ? r
-                 : al_staged_diff(staging, &staged, al_call_max_bytes(call), al_call_budget(call),
-                                  &result->text, &result->truncated, err);
-}
-
 static int show_all(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     struct al_staging *staging = al_call_session(call)->staging;
@@ -275,8 +254,14 @@ static int show_diff(struct al_call *call, const void *p, struct al_result *resu
                      struct al_error *err)
 {
     const struct commit_args *args = p;
-    int r = args->id ? show_one(call, args->id, result, err) : show_all(call, result, err);
+    struct al_staging *staging = al_call_session(call)->staging;
+    al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
+    int r = args->id ? al_staged_find(staging, args->id, al_call_budget(call), &staged, err)
+                     : show_all(call, result, err);
 
+    if (r == 0 && args->id)
+        r = al_staged_diff(staging, &staged, al_call_max_bytes(call), al_call_budget(call),
+                           &result->text, &result->truncated, err);
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
     return r;
 }

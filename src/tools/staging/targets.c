@@ -404,18 +404,6 @@ static json_t *strings(const struct al_strv *items, size_t *left, bool *ret_trun
     return array;
 }
 
-static void set_pull(struct al_call *call, const struct al_pull_result *pulled,
-                     struct al_result *result)
-{
-    size_t left = al_call_max_bytes(call);
-    json_t *conflicts = strings(&pulled->conflicts, &left, &result->truncated);
-
-    al_result_set(result, "pulled", strings(&pulled->pulled, &left, &result->truncated));
-    al_result_set(result, "conflicts", conflicts);
-    for (size_t i = 0; i < pulled->notes.count; i++)
-        al_result_note(result, pulled->notes.items[i]);
-}
-
 static int pull(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     const struct target_call *args = p;
@@ -427,6 +415,8 @@ static int pull(struct al_call *call, const void *p, struct al_result *result, s
     al_auto(al_freep) char *shown = al_target_shown(&target);
     al_auto(al_freep) char *name = al_text_sanitize_line(branch + strlen(AL_HEADS));
     al_auto(al_freep) char *where = al_asprintf("%s (branch: %s)", shown, name);
+    size_t left = al_call_max_bytes(call);
+    json_t *conflicts;
     int r = al_pull(staging,
                     &(struct al_pull_request){
                         .repo = al_call_repo(call),
@@ -439,9 +429,14 @@ static int pull(struct al_call *call, const void *p, struct al_result *result, s
                     },
                     al_call_budget(call), &pulled, err);
 
-    if (r == 0)
-        set_pull(call, &pulled, result);
-    return r;
+    if (r < 0)
+        return r;
+    conflicts = strings(&pulled.conflicts, &left, &result->truncated);
+    al_result_set(result, "pulled", strings(&pulled.pulled, &left, &result->truncated));
+    al_result_set(result, "conflicts", conflicts);
+    for (size_t i = 0; i < pulled.notes.count; i++)
+        al_result_note(result, pulled.notes.items[i]);
+    return 0;
 }
 
 static const struct al_operation pull_operations[] = {
@@ -490,20 +485,12 @@ static bool take_branch(void *payload, const struct al_listed_ref *ref)
     return true;
 }
 
-/* The branch of HEAD, which need not exist. */
-static void set_current(const struct al_repo *repo, struct al_result *result)
-{
-    static const char mark[] = "ref: " AL_HEADS;
-    al_auto(al_freep) char *head = al_ref_read_head(&repo->at);
-
-    if (head && al_starts_with(head, mark))
-        al_result_set(result, "current", al_json_string(head + strlen(mark)));
-}
-
 static int list_branches(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
+    static const char mark[] = "ref: " AL_HEADS;
     const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *head = is_remote(call, p) ? NULL : al_ref_read_head(&repo->at);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     size_t left = al_call_max_bytes(call);
     int r = is_remote(call, p) ? al_mirror_branches(repo->mirror, &names, &result->truncated, err)
@@ -513,8 +500,8 @@ static int list_branches(struct al_call *call, const void *p, struct al_result *
     if (r < 0)
         return r;
     al_result_set(result, "branches", strings(&names, &left, &result->truncated));
-    if (is_local(call, p))
-        set_current(repo, result);
+    if (head && al_starts_with(head, mark)) /* it need not exist */
+        al_result_set(result, "current", al_json_string(head + strlen(mark)));
     return 0;
 }
 
