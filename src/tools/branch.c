@@ -431,9 +431,9 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
 
     if (r < 0)
         return r;
-    current = al_workflow_current_branch(call);
+    current = al_current_branch(al_call_repo(call));
     al_result_set(result, "branches", al_take(&branches));
-    al_result_set(result, "current", al_json_string(current));
+    al_result_set(result, "current", al_json_string(current ? current : "HEAD"));
     result->truncated = listing.truncated;
     return 0;
 }
@@ -607,15 +607,6 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct branch_args),
 };
 
-static int check_name(const struct branch_args *args, struct al_error *err)
-{
-    if (args->action != LIST)
-        return al_arg_check_branch("name", args->name, err);
-    return *args->name == '-' || !*args->name
-               ? al_failure_bad_args(err, "Give a glob like feature/*.", "name is no glob")
-               : 0;
-}
-
 static int everyday_check(void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
@@ -628,7 +619,9 @@ static int everyday_check(void *p, struct al_error *err)
     if (args->action == DELETE && !args->name == !args->names.count)
         return al_failure_bad_args(err, "Give name for one branch, names for several.",
                                    "delete needs either name or names");
-    return args->name ? check_name(args, err) : 0;
+    if (args->action == LIST && args->name && (*args->name == '-' || !*args->name))
+        return al_failure_bad_args(err, "Give a glob like feature/*.", "name is no glob");
+    return args->name && args->action != LIST ? al_arg_check_branch("name", args->name, err) : 0;
 }
 
 static int everyday_list(struct al_call *call, const void *p, struct al_result *result,

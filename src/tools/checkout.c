@@ -55,23 +55,6 @@ static int resolve_word(struct al_call *call, const char *word, struct al_error 
     return 0;
 }
 
-/* Set the target of a switch from what was resolved: a branch by name, a commit by id.  If nothing
- * was resolved, git gets the word itself, to guess a remote branch or to report the error. */
-static void set_target(const struct al_call *call, const char *word,
-                       struct al_checkout_options *options)
-{
-    const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
-    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
-
-    /* A branch is passed by name, since its id would detach HEAD. */
-    if (branch)
-        options->branch = branch + strlen(heads);
-    else if (commit && strcmp(word, "HEAD") != 0)
-        options->commit = commit;
-    else
-        options->branch = word;
-}
-
 /* Append the remote-tracking branches that git may make the branch from: "origin/x, other/x". Gives
  * their number. */
 static size_t add_guesses(const struct al_call *call, struct al_str *out)
@@ -110,16 +93,6 @@ static int check_filters(struct al_call *call, struct al_error *err)
     if (!commit || al_ref_is_unborn(&al_call_repo(call)->at)) /* git reports it */
         return 0;
     return al_git_check_filters_between(al_call_repo(call), "HEAD", commit, err);
-}
-
-/* List the files of a switch to what was resolved. */
-static int changed_by_switch(struct al_call *call, bool *ret_known, struct al_strv *out,
-                             struct al_error *err)
-{
-    al_auto(al_freep) char *commit = switched_commit(call);
-
-    *ret_known = commit;
-    return commit ? al_git_switched_files(al_call_repo(call), commit, ret_known, out, err) : 0;
 }
 
 /* Fail if git would refuse to switch, since the word names nothing, or a branch that another
@@ -269,21 +242,32 @@ static const char *resolved_target(const struct al_call *call, const struct requ
     return oid ? oid : request->target;
 }
 
+/* If nothing was resolved, git gets the word itself, to guess a remote branch or to report the
+ * error. */
 static struct al_checkout_options options_of(const struct al_call *call,
                                              const struct request *request)
 {
     const char *followed = al_call_resolved(call, FOLLOWED);
+    const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
     struct al_checkout_options options = { .create = request->create,
                                            .from = request->from,
                                            .force = request->force };
 
     if (followed) {
-        options.create = al_call_resolved(call, AL_RESOLVED_BRANCH) + strlen(heads);
+        options.create = branch + strlen(heads);
         options.from = followed;
-    } else if (request->detaches)
+    } else if (request->detaches) {
         options.commit = resolved_target(call, request);
-    else if (!request->create)
-        set_target(call, request->target, &options);
+    } else if (request->create) {
+        return options;
+    } else if (branch) { /* by name, since its id would detach HEAD */
+        options.branch = branch + strlen(heads);
+    } else if (commit && strcmp(request->target, "HEAD") != 0) {
+        options.commit = commit;
+    } else {
+        options.branch = request->target;
+    }
     return options;
 }
 
@@ -337,11 +321,15 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
 {
     const struct request request = request_of(call, p);
     const char *commit = request.create ? "HEAD" : al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_freep) char *switched = switched_commit(call);
     struct al_repo *repo = al_call_repo(call);
 
+    *ret_known = true;
+    if (!request.force && !request.paths && request.create && !request.from)
+        return 0; /* a new branch at HEAD writes no file */
     if (!request.force && !request.paths) {
-        *ret_known = true; /* a new branch at HEAD writes no file */
-        return request.create && !request.from ? 0 : changed_by_switch(call, ret_known, out, err);
+        *ret_known = switched;
+        return switched ? al_git_switched_files(repo, switched, ret_known, out, err) : 0;
     }
     *ret_known = is_from_index(&request) ? !al_repo_index_facts(&repo->at).marks : commit != NULL;
     if (!*ret_known)
@@ -351,19 +339,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
                : al_git_reset_files(repo, commit, request.paths, false, ret_known, out, err);
 }
 
-/* No question is asked about a switch that git would refuse. */
-static int check_switch(struct al_call *call, const struct request *request, struct al_error *err)
-{
-    int r = 0;
-
-    if (request->create)
-        return al_git_branch_create_check(al_call_repo(call), request->create, err);
-    if (!request->force)
-        r = al_git_check_no_conflicts(al_call_repo(call), err);
-    return r < 0 ? r : check_target(call, request->target, err);
-}
-
-/* Show the changes that are lost. */
+/* Show the changes that are lost.  No question is asked about a switch that git would refuse. */
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct request request = request_of(call, p);
@@ -373,20 +349,25 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
         .from_ref = request.paths ? resolved_target(call, &request) : "HEAD",
         .paths = request.paths,
     };
-    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_str_clear) struct al_str operation = AL_STR_INIT;
     int r = 0;
 
-    if (!request.paths) {
-        al_git_operation_line(al_call_repo(call), 0, &operation);
-        if (operation.len)
-            al_str_addf(out, "%s, and switching leaves it unfinished.\n", operation.buf);
-        r = check_switch(call, &request, err);
-    }
+    if (!request.paths)
+        al_git_operation_line(repo, 0, &operation);
+    if (operation.len)
+        al_str_addf(out, "%s, and switching leaves it unfinished.\n", operation.buf);
+    if (request.create)
+        r = al_git_branch_create_check(repo, request.create, err);
+    else if (!request.paths && !request.force)
+        r = al_git_check_no_conflicts(repo, err);
+    if (r == 0 && !request.paths && !request.create)
+        r = check_target(call, request.target, err);
     if (r < 0 || (!request.force && !request.paths) || (!*head && !from_index))
         return r;
     r = al_git_loss_excerpt(
-        al_call_repo(call), &lost,
+        repo, &lost,
         from_index ? "This is lost; the files come back from the index:" : "This is lost:", out,
         err);
     if (r == 0 && from_index && !out->len)
@@ -538,12 +519,12 @@ static int workflow_check(void *p, struct al_error *err)
 static void set_result(struct al_call *call, bool created, const struct al_strv *files,
                        struct al_result *result)
 {
-    al_auto(al_freep) char *branch = al_workflow_current_branch(call);
+    al_auto(al_freep) char *branch = al_current_branch(al_call_repo(call));
     al_auto(al_freep) char *commit = al_ref_head(&al_call_repo(call)->at);
     size_t room = al_call_max_bytes(call);
     json_t *restored;
 
-    al_result_set(result, "ref", al_json_string(strcmp(branch, "HEAD") != 0 ? branch : commit));
+    al_result_set(result, "ref", al_json_string(branch ? branch : commit));
     al_result_set(result, "created", al_json_bool(created));
     if (files) {
         al_result_set(result, "restoredFiles", restored = al_json_array());

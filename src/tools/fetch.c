@@ -14,16 +14,14 @@ struct fetch_args {
 /* All remotes, the one that is given, or the one that the current branch follows. */
 static void add_remotes(struct al_call *call, const struct fetch_args *args, struct al_strv *names)
 {
-    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *current = al_current_branch(repo);
 
-    if (args->all) {
-        al_remote_names(al_call_repo(call), names);
-        return;
-    }
-    al_ref_head_branches(&al_call_repo(call)->at, &current);
-    al_strv_take(names, args->remote ? al_strdup(args->remote)
-                                     : al_remote_default(al_call_repo(call),
-                                                         current.count ? current.items[0] : NULL));
+    if (args->all)
+        al_remote_names(repo, names);
+    else
+        al_strv_take(names,
+                     args->remote ? al_strdup(args->remote) : al_remote_default(repo, current));
 }
 
 static int resolve(struct al_call *call, const void *p, struct al_error *err)
@@ -69,21 +67,6 @@ static int fetch_one(struct al_call *call, const char *name, const struct fetch_
     return r < 0 ? r : al_transfer_fetch(call, &remote, &args->options, changes, err);
 }
 
-static int fetch_shown(struct al_call *call, const char *name, const struct al_fetch_words *words,
-                       struct al_network_shown *shown, struct al_error *err)
-{
-    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
-    al_auto(al_network_endp) struct al_network *network = NULL;
-    int r = al_remote_find(al_call_repo(call), name, &remote, err);
-
-    if (r < 0)
-        return r;
-    al_transfer_accept(call, &remote, AL_FETCHES);
-    r = al_transfer_begin(call, al_call_repo(call), &remote, remote.urls.items[0], AL_FETCHES,
-                          &network, err);
-    return r < 0 ? r : al_git_fetch_words(network, words, shown, err);
-}
-
 int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_words *words,
                       int *ret_code, struct al_error *err)
 {
@@ -95,11 +78,20 @@ int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_wo
     add_remotes(call, args, &names);
     for (size_t i = 0; i < names.count && r == 0; i++) {
         al_auto(al_freep) char *line = al_asprintf("Fetching %s\n", names.items[i]);
+        al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+        al_auto(al_network_endp) struct al_network *network = NULL;
 
         if ((names.count > 1 || words->is_update) && !al_strv_contains(&words->options, "-q") &&
             !al_strv_contains(&words->options, "--quiet"))
             (void)al_write_all(shown.shell->out_fd, line, strlen(line));
-        r = fetch_shown(call, names.items[i], words, &shown, err);
+        r = al_remote_find(al_call_repo(call), names.items[i], &remote, err);
+        if (r < 0)
+            return r;
+        al_transfer_accept(call, &remote, AL_FETCHES);
+        r = al_transfer_begin(call, al_call_repo(call), &remote, remote.urls.items[0], AL_FETCHES,
+                              &network, err);
+        if (r == 0)
+            r = al_git_fetch_words(network, words, &shown, err);
         if (shown.exit_code)
             *ret_code = shown.exit_code;
         al_strv_add(&words->options, "--append"); /* the next one, to what this one fetched */
@@ -204,34 +196,26 @@ static int everyday_check(void *p, struct al_error *err)
     return 0;
 }
 
-/* git's lines without the blanks that align them. */
-static void add_changes(const struct al_str *changes, struct al_str *text)
-{
-    bool blank = true; /* at the beginning of a line too */
-
-    for (size_t i = 0; i < changes->len; i++) {
-        char c = changes->buf[i];
-
-        if (c != ' ' || !blank)
-            al_str_addc(text, c);
-        blank = c == ' ' || c == '\n';
-    }
-    al_str_addc(text, '\n');
-}
-
 static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
                             struct al_error *err)
 {
     const char *remote = al_call_resolved(call, "remote");
     al_auto(al_str_clear) struct al_str changes = AL_STR_INIT;
+    bool blank = true; /* at the beginning of a line too */
     int r = fetch_one(call, remote, p, &changes, err);
 
     if (r < 0)
         return r;
     al_place_addf(&result->text, "Fetched from %s:%s\n", remote,
                   changes.len ? "" : " nothing new.");
-    if (changes.len)
-        add_changes(&changes, &result->text);
+    for (size_t i = 0; i < changes.len; i++) { /* without the blanks that align git's lines */
+        const char c = changes.buf[i];
+
+        if (c != ' ' || !blank)
+            al_str_addc(&result->text, c);
+        blank = c == ' ' || c == '\n';
+    }
+    al_str_adds(&result->text, changes.len ? "\n" : "");
     return 0;
 }
 

@@ -117,9 +117,6 @@ json_t *al_workflow_strings(const struct al_strv *items);
 void al_workflow_add_names(const struct al_strv *names, json_t *array, size_t *room,
                            bool *truncated);
 
-/** The branch that HEAD is on, "HEAD" when it is detached.  Caller frees. */
-char *al_workflow_current_branch(struct al_call *call);
-
 /** Add a note that names those of `hooks` (NULL-terminated) that are installed and were not run,
  * and one when a commit was made without the signature that the configuration asks for. */
 void al_workflow_skipped(struct al_call *call, const char *hooks, bool commits,
@@ -241,7 +238,10 @@ bool al_transfer_in_text(const struct al_call *call);
 /** Check that no operation is in progress and no conflict unresolved. */
 int al_transfer_check_idle(struct al_call *call, struct al_error *err);
 
-/** The branch that HEAD is on; a failure that says what to do when it is on none.  Caller frees. */
+/** The branch that HEAD is on; NULL: none.  Caller frees. */
+char *al_current_branch(const struct al_repo *repo);
+
+/** The same, or a failure that says what to do when it is on none. */
 int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err);
 
 /** Set the members that the results of fetch, pull and push have in common. */

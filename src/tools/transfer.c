@@ -52,12 +52,6 @@ static bool is_new(struct al_call *call, const struct al_remote *remote, const c
     return al_remote_address_is_new(al_call_repo(call), remote->name, address, direction);
 }
 
-static const struct al_strv *addresses_of(const struct al_remote *remote,
-                                          enum al_direction direction)
-{
-    return direction == AL_PUSHES ? &remote->push_urls : &remote->urls;
-}
-
 bool al_transfer_is_new(struct al_call *call, const void *args)
 {
     (void)args;
@@ -88,7 +82,7 @@ void al_transfer_resolve(struct al_call *call, const char *remote)
 void al_transfer_preview(struct al_call *call, const struct al_remote *remote,
                          enum al_direction direction, struct al_str *out)
 {
-    const struct al_strv *addresses = addresses_of(remote, direction);
+    const struct al_strv *addresses = direction == AL_PUSHES ? &remote->push_urls : &remote->urls;
 
     for (size_t i = 0; i < addresses->count; i++) {
         al_auto(al_freep) char *shown = al_url_shown(addresses->items[i]);
@@ -155,17 +149,22 @@ int al_transfer_check_idle(struct al_call *call, struct al_error *err)
                                      : al_git_check_no_operation(al_call_repo(call), err);
 }
 
-int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err)
+char *al_current_branch(const struct al_repo *repo)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_ref_head_branches(&repo->at, &names);
+    return names.count && strcmp(names.items[0], "HEAD") != 0 ? al_strdup(names.items[0]) : NULL;
+}
+
+int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err)
+{
     bool text = al_transfer_in_text(call);
     int r;
 
-    al_ref_head_branches(&al_call_repo(call)->at, &names);
-    if (names.count && strcmp(names.items[0], "HEAD") != 0) {
-        *ret_branch = al_strdup(names.items[0]);
+    *ret_branch = al_current_branch(al_call_repo(call));
+    if (*ret_branch)
         return 0;
-    }
     /* HEAD is detached during a rebase; the advice to switch branches would leave it unfinished. */
     r = al_transfer_check_idle(call, err);
     if (r < 0)

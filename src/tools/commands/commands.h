@@ -139,9 +139,6 @@ int al_shell_overwritten(struct al_call *call, struct al_strv *out, struct al_er
  * @param before  The commit of HEAD before git ran; NULL: it changed nothing of a repository. */
 void al_shell_notes_add(struct al_call *call, const char *before, struct al_result *result);
 
-/** The branch that is checked out; NULL: none.  Caller frees. */
-char *al_shell_current_branch(const struct al_repo *repo);
-
 /** The last name in an address, without what git leaves out.  Caller frees. */
 char *al_shell_guess_dir(const char *address, bool is_bare);
 

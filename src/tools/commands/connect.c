@@ -69,20 +69,6 @@ static int refuse(const struct connecting *row, const char *what, const char *wh
     return al_shell_words_refuse(command, way, err);
 }
 
-/* An option that git gets, or one that the call is made of.  False: it is neither. */
-static bool take(struct al_shell_words *words, const struct connecting *row, const char *name,
-                 const char *word)
-{
-    const bool is_fetched = al_shell_words_list(row->options, name);
-    const bool is_rest = al_shell_words_list(row->rest, name);
-
-    if (is_fetched)
-        al_strv_add(&words->connection.git.options, word);
-    if (is_rest)
-        al_strv_add(&words->connection.rest, word);
-    return is_fetched || is_rest || al_shell_words_list(row->read, name);
-}
-
 static int read_options(struct al_shell_words *words, const struct connecting *row,
                         struct al_error *err)
 {
@@ -92,11 +78,18 @@ static int read_options(struct al_shell_words *words, const struct connecting *r
         const char *given = words->given.items[i], *equals = strchr(given, '=');
         const size_t all = equals ? (size_t)(equals - given) + 1 : strlen(given);
         al_auto(al_freep) char *name = al_strndup(given, given[1] == '-' ? all : 2);
+        const bool is_fetched = al_shell_words_list(row->options, name);
+        const bool is_rest = al_shell_words_list(row->rest, name);
 
         if (al_starts_with(given, "--rebase=i"))
             return refuse(row, given, "it opens an editor", err);
-        if (words->lacks_value || !take(words, row, name, given))
+        if (words->lacks_value ||
+            (!is_fetched && !is_rest && !al_shell_words_list(row->read, name)))
             return refuse(row, given, "what it leads to cannot be told here", err);
+        if (is_fetched)
+            al_strv_add(&words->connection.git.options, given);
+        if (is_rest)
+            al_strv_add(&words->connection.rest, given);
     }
     return 0;
 }
@@ -143,14 +136,6 @@ static int name_it(const struct connecting *row, const char *what, struct al_err
     return refuse(row, what, "name one branch: git push REMOTE BRANCH", err);
 }
 
-char *al_shell_current_branch(const struct al_repo *repo)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    al_ref_head_branches(&repo->at, &names);
-    return names.count && strcmp(names.items[0], "HEAD") != 0 ? al_strdup(names.items[0]) : NULL;
-}
-
 static bool is_set(const struct al_repo *repo, const char *key)
 {
     al_auto(al_freep) char *value = al_git_setting(repo, key);
@@ -164,7 +149,7 @@ static int read_default(struct al_shell_words *words, const struct connecting *r
 {
     static const char alike[] = " simple current upstream ";
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
-    al_auto(al_freep) char *branch = al_shell_current_branch(repo);
+    al_auto(al_freep) char *branch = al_current_branch(repo);
     al_auto(al_freep) char *how = al_git_setting(repo, "push.default");
     al_auto(al_freep) char *own = al_asprintf("remote.%s.push", name);
     al_auto(al_freep) char *mirror = al_asprintf("remote.%s.mirror", name);
@@ -209,7 +194,7 @@ static int read_names(struct al_shell_words *words, const struct connecting *row
     const char *colon = strchr(spec, ':'), *target = colon ? colon + 1 : spec;
     al_auto(al_freep) char *given = al_strndup(spec, strcspn(spec, ":"));
     const bool is_head = !strcmp(given, "HEAD") || !strcmp(given, "@");
-    al_auto(al_freep) char *head = is_head ? al_shell_current_branch(repo) : NULL;
+    al_auto(al_freep) char *head = is_head ? al_current_branch(repo) : NULL;
     al_auto(al_freep) char *from = !is_head ? al_strdup(given)
                                    : head   ? al_asprintf("%s%s", heads, head)
                                             : NULL;
@@ -267,7 +252,7 @@ static int read_push(struct al_shell_words *words, const struct connecting *row,
     };
     const struct al_strv *others = &words->others;
     json_t *arguments = words->connection.arguments;
-    al_auto(al_freep) char *branch = al_shell_current_branch(repo);
+    al_auto(al_freep) char *branch = al_current_branch(repo);
     al_auto(al_freep) char *usual = branch ? al_remote_push_default(repo, branch) : NULL;
 
     if (!others->count) {
@@ -299,7 +284,7 @@ static int read_remote(struct al_shell_words *words, const struct connecting *ro
     const char *remote = words->others.count > at ? words->others.items[at] : NULL;
     const bool follows = row->tool == &al_tool_everyday_fetch && !row->verb &&
                          !al_shell_words_have(words, " --all ", true);
-    al_auto(al_freep) char *branch = !remote && follows ? al_shell_current_branch(repo) : NULL;
+    al_auto(al_freep) char *branch = !remote && follows ? al_current_branch(repo) : NULL;
     al_auto(al_freep) char *key = branch ? al_asprintf("branch.%s.remote", branch) : NULL;
     al_auto(al_freep) char *followed = key ? al_git_setting(repo, key) : NULL;
 

@@ -88,11 +88,7 @@ int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_re
                             "configuration file, which then names this repository too",
                             safe);
     }
-    if (r < 0) {
-        *err = why;
-        why = AL_ERROR_INIT;
-    }
-    return r;
+    return al_error_pass(r, &why, err);
 }
 
 /* Selecting the operation needs the words, and these the aliases of the repository. */
@@ -137,15 +133,6 @@ static int check_confined(const struct al_call *call, struct al_error *err)
         return al_shell_words_refuse(words->command->name, AL_SHELL_CONFINED, err);
     if (words->connection.tool && !al_call_session(call)->caller_shell->has_network)
         return al_shell_words_refuse(words->words.items[0], AL_SHELL_OFFLINE, err);
-    return 0;
-}
-
-/* git renames first, and then finds out that the index does not take the name. */
-static int check_moved(const struct al_strv *words, struct al_error *err)
-{
-    for (size_t i = 0; i < words->count; i++)
-        if (al_path_has_dot_git(words->items[i]))
-            return al_gitdir_refuse(words->items[i], err);
     return 0;
 }
 
@@ -212,15 +199,6 @@ int al_shell_check_made(const struct al_call *call, const char *dir, const char 
     return why ? al_shell_words_refuse(words->words.items[0], why, err) : 0;
 }
 
-/* A branch that another worktree has checked out is not renamed. */
-static int check_renamed(const struct al_repo *repo, const struct al_shell_words *words,
-                         struct al_error *err)
-{
-    if (words->operands.count < 2 || !al_shell_words_are(words, "branch", " -m -M --move "))
-        return 0;
-    return al_worktree_check_free(repo, words->operands.items[0], true, err);
-}
-
 static int check_config(const struct al_shell_words *words, struct al_error *err)
 {
     const bool has_verb =
@@ -249,10 +227,14 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 
     if (al_call_session(call)->caller_shell->is_confined)
         r = check_confined(call, err);
-    if (r == 0 && words->words.count && !strcmp(words->words.items[0], "mv"))
-        r = check_moved(&words->words, err);
-    if (r == 0 && repo)
-        r = check_renamed(repo, words, err);
+    /* git renames first, and then finds out that the index does not take the name. */
+    for (size_t i = 0; r == 0 && al_shell_words_are(words, "mv", NULL) && i < words->words.count;
+         i++)
+        if (al_path_has_dot_git(words->words.items[i]))
+            r = al_gitdir_refuse(words->words.items[i], err);
+    if (r == 0 && repo && words->operands.count > 1 &&
+        al_shell_words_are(words, "branch", " -m -M --move "))
+        r = al_worktree_check_free(repo, words->operands.items[0], true, err);
     if (r == 0 && repo)
         r = al_shell_check_filters(repo, words, err);
     if (r == 0 && al_shell_words_are(words, "config", NULL) &&
@@ -348,7 +330,7 @@ char *al_shell_commit_of(struct al_call *call, const char *word)
 static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *words)
 {
     const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_freep) char *branch = al_shell_current_branch(repo);
+    al_auto(al_freep) char *branch = al_current_branch(repo);
     al_auto(al_freep) char *key = NULL;
     al_auto(al_freep) char *value = NULL;
 
@@ -423,17 +405,15 @@ static bool rewrites_pushed(struct al_call *call, const void *p)
     return pushed;
 }
 
-static const char on_a_remote[] = "for commits that a remote-tracking branch has";
-
 static const struct al_stricter stricter[] = {
-    { "commit", rewrites_pushed, on_a_remote, 0 },
-    { "rebase", rewrites_pushed, on_a_remote, 0 },
-    { "reset", rewrites_pushed, on_a_remote, 0 },
+    { "commit", rewrites_pushed, AL_REPLAY_CONDITION, 0 },
+    { "rebase", rewrites_pushed, AL_REPLAY_CONDITION, 0 },
+    { "reset", rewrites_pushed, AL_REPLAY_CONDITION, 0 },
     { "clone", leads_elsewhere, "for an address elsewhere that no remote has", AL_LEAVES_MACHINE },
     { "fetch", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "ls_remote", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
     { "pull", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
-    { "pull", rewrites_pushed, on_a_remote, 0 },
+    { "pull", rewrites_pushed, AL_REPLAY_CONDITION, 0 },
     { "push", is_stricter, "for the first push to an address and branch", 0 },
     { "remote", leads_elsewhere, "for an address elsewhere that no remote has", 0 },
     { "remote_update", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
@@ -490,26 +470,23 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     return 0;
 }
 
-/* Add a file or directory by its name below the top.  False: the word may stand for any. */
-static bool add_path(const struct al_repo *repo, const char *word, struct al_strv *out)
-{
-    al_auto(al_freep) char *abs = al_fs_join(repo->at.dir, word);
-    const char *below = al_fs_beneath(repo->at.top, abs);
-    struct stat st;
-
-    if (*word == ':' || strpbrk(word, "*?[\\") || strstr(word, "..") || !below || !*below ||
-        strcmp(word, ".") == 0)
-        return false;
-    al_strv_addf(out, lstat(abs, &st) == 0 && S_ISREG(st.st_mode) ? "%s" : "%s/", below);
-    return true;
-}
-
+/* Add files and directories by their names below the top.  False: a word may stand for any. */
 static bool add_paths(const struct al_repo *repo, const struct al_strv *words, struct al_strv *out)
 {
     bool are_known = true;
 
-    for (size_t i = 0; i < words->count; i++)
-        are_known &= add_path(repo, words->items[i], out);
+    for (size_t i = 0; i < words->count; i++) {
+        const char *word = words->items[i];
+        al_auto(al_freep) char *abs = al_fs_join(repo->at.dir, word);
+        const char *below = al_fs_beneath(repo->at.top, abs);
+        struct stat st;
+
+        if (*word == ':' || strpbrk(word, "*?[\\") || strstr(word, "..") || !below || !*below ||
+            !strcmp(word, "."))
+            are_known = false;
+        else
+            al_strv_addf(out, lstat(abs, &st) == 0 && S_ISREG(st.st_mode) ? "%s" : "%s/", below);
+    }
     return are_known;
 }
 
@@ -676,16 +653,15 @@ static void keep_from_fetching(const struct al_call *call, const struct al_shell
                                struct al_strv *config)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_freep) char *branch = al_current_branch(al_call_repo(call));
 
     al_remote_names(al_call_repo(call), &names);
     for (size_t i = 0; i < names.count; i++) {
         al_strv_addf(config, "remote.%s.skipFetchAll", names.items[i]);
         al_strv_add(config, "true");
     }
-    al_strv_clear(&names);
-    al_ref_head_branches(&al_call_repo(call)->at, &names);
-    if (words->connection.git.refs.count && names.count) {
-        al_strv_addf(config, "branch.%s.remote", names.items[0]);
+    if (words->connection.git.refs.count && branch) {
+        al_strv_addf(config, "branch.%s.remote", branch);
         al_strv_add(config, "/");
     }
 }
@@ -750,15 +726,6 @@ static int fetch(struct al_call *call, const void *p, struct al_error *err)
     return r;
 }
 
-static int pull(struct al_call *call, const struct al_shell_words *words, int *ret_code,
-                struct al_error *err)
-{
-    const int code = words->connection.code;
-
-    *ret_code = code < 0 ? 0 : code;
-    return code ? 0 : pull_offline(call, words, NULL, ret_code, err);
-}
-
 static int connect_to(struct al_call *call, struct al_shell_words *words, int *ret_code,
                       struct al_error *err)
 {
@@ -768,8 +735,10 @@ static int connect_to(struct al_call *call, struct al_shell_words *words, int *r
         return al_shell_clone(call, words, ret_code, err);
     if (to->name)
         return al_push_in_shell(call, to->args, &to->git.options, to->name, ret_code, err);
-    if (!strcmp(words->command->name, "pull"))
-        return pull(call, words, ret_code, err);
+    if (!strcmp(words->command->name, "pull")) {
+        *ret_code = to->code < 0 ? 0 : to->code;
+        return to->code ? 0 : pull_offline(call, words, NULL, ret_code, err);
+    }
     to->git.shell = al_call_session(call)->caller_shell;
     return al_fetch_in_shell(call, to->args, &to->git, ret_code, err);
 }

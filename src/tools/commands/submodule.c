@@ -85,7 +85,7 @@ static char *absolute(const struct al_repo *repo, const char *address)
 static char *base_of(const struct al_repo *repo)
 {
     al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT, push_urls = AL_STRV_INIT;
-    al_auto(al_freep) char *branch = al_shell_current_branch(repo);
+    al_auto(al_freep) char *branch = al_current_branch(repo);
     al_auto(al_freep) char *remote = al_remote_default(repo, branch);
 
     return remote && al_remote_addresses(repo, remote, &urls, &push_urls) && urls.count
@@ -388,7 +388,7 @@ static int fetch_once(const struct level *level, const struct al_repo *repo, con
     struct al_fetch_words words = { .command = "fetch", .shell = shown.shell };
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_network_endp) struct al_network *network = NULL;
-    al_auto(al_freep) char *branch = al_shell_current_branch(repo);
+    al_auto(al_freep) char *branch = al_current_branch(repo);
     al_auto(al_freep) char *name = al_remote_default(repo, branch);
     int r;
 
@@ -466,20 +466,6 @@ static int fetch_part(const struct level *level, const struct al_worktree_submod
 }
 
 /* --- git submodule update --- */
-
-/* What was vetted stands for the modes that run something alone. */
-static void add_modes(const struct level *level, const struct al_worktree_submodules *parts,
-                      struct al_strv *config)
-{
-    for (size_t i = 0; i < parts->count; i++) {
-        const char *how = setting(level, &parts->items[i], "update");
-
-        if (!how || !al_shell_words_list(" checkout merge rebase ", how))
-            continue;
-        al_strv_addf(config, "submodule.%s.update", parts->items[i].dir + strlen("modules/"));
-        al_strv_add(config, how);
-    }
-}
 
 /* git puts no prefix before what this prints. */
 static void say_registered(const struct level *level, const struct al_worktree_submodules *parts)
@@ -620,7 +606,15 @@ static int update(const struct level *level, const struct al_strv *clones, int *
         r = fetch_part(level, &parts.items[i], ret_code, err);
     if (r < 0 || *ret_code)
         return r;
-    add_modes(level, &parts, &modes);
+    /* What was vetted stands for the modes that run something alone. */
+    for (size_t i = 0; i < parts.count; i++) {
+        const char *how = setting(level, &parts.items[i], "update");
+
+        if (!how || !al_shell_words_list(" checkout merge rebase ", how))
+            continue;
+        al_strv_addf(&modes, "submodule.%s.update", parts.items[i].dir + strlen("modules/"));
+        al_strv_add(&modes, how);
+    }
     return parts.count && al_shell_words_have(level->words, " --recursive ", true)
                ? check_out_each(level, &parts, &modes, ret_code, err)
                : check_out(level, level->specs, &modes, ret_code, err);

@@ -209,7 +209,7 @@ static const struct al_operation operations[] = {
 };
 
 static const struct al_stricter stricter[] = {
-    { NULL, loses_pushed, "for commits that a remote-tracking branch has", 0 },
+    { NULL, loses_pushed, AL_REPLAY_CONDITION, 0 },
 };
 
 const struct al_tool al_tool_everyday_reset = {

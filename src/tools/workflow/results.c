@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/private.h"
 
-#include "git/refs.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
 
@@ -78,12 +77,4 @@ void al_workflow_skipped(struct al_call *call, const char *hooks, bool commits,
     al_str_trim_end(&lines);
     if (lines.len)
         al_result_note(result, lines.buf);
-}
-
-char *al_workflow_current_branch(struct al_call *call)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    al_ref_head_branches(&al_call_repo(call)->at, &names);
-    return al_strdup(names.items[0]);
 }
