@@ -181,21 +181,6 @@ static int everyday_check(void *p, struct al_error *err)
     return 0;
 }
 
-/* Refuse what git add would refuse after it has staged other paths. */
-static int check_paths(struct al_call *call, const struct add_args *args,
-                       const struct al_strv *files, struct al_error *err)
-{
-    al_auto(al_freep) char *ignored = NULL;
-    int r = al_git_find_ignored(al_call_repo(call), &args->paths, &ignored, err);
-
-    if (r == 0 && ignored)
-        return al_failure_set(err,
-                              "An ignored file is not staged; a user can change the ignore rules, "
-                              "or run git add --force.",
-                              "%s", ignored);
-    return r < 0 ? r : al_git_add_check(al_call_repo(call), &args->paths, false, files, err);
-}
-
 /* Staging a file marks its conflict as resolved, so it must have no conflict markers left. */
 static int check_conflicts(struct al_call *call, const struct al_strv *files, struct al_error *err)
 {
@@ -231,10 +216,12 @@ static void leave_unborn(struct al_call *call, const struct al_strv *files,
     }
 }
 
+/* Refuse what git add would refuse after it has staged other paths. */
 static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct add_args *args = p;
     struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *ignored = NULL;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     const struct al_strv *files;
     int r = al_repo_pathspecs(repo, &args->paths, &words, err);
@@ -242,7 +229,14 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
     if (r == 0)
         r = al_call_affected_files(call, &files, err);
     if (r == 0 && args->paths.count)
-        r = check_paths(call, args, files, err);
+        r = al_git_find_ignored(repo, &args->paths, &ignored, err);
+    if (r == 0 && ignored)
+        return al_failure_set(err,
+                              "An ignored file is not staged; a user can change the ignore rules, "
+                              "or run git add --force.",
+                              "%s", ignored);
+    if (r == 0 && args->paths.count)
+        r = al_git_add_check(repo, &args->paths, false, files, err);
     if (r == 0)
         r = check_conflicts(call, files, err);
     if (r < 0 || args->hunks.count)

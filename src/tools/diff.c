@@ -310,8 +310,10 @@ static bool is_range(const struct diff_args *args)
     return args->options.from_ref && strstr(args->options.from_ref, "..");
 }
 
-static int check_revisions(const struct diff_args *args, struct al_error *err)
+static int everyday_check(void *p, struct al_error *err)
 {
+    const struct diff_args *args = p;
+
     if (args->options.to_ref && !args->options.from_ref)
         return al_failure_bad_args(err, "Give from as well, or make to the from.",
                                    "to: without from there is nothing to compare it with");
@@ -322,16 +324,6 @@ static int check_revisions(const struct diff_args *args, struct al_error *err)
         return al_failure_bad_args(
             err, "Leave out staged, or compare the index with one revision.",
             "staged compares the index with one revision, not two revisions");
-    return 0;
-}
-
-static int everyday_check(void *p, struct al_error *err)
-{
-    const struct diff_args *args = p;
-    int r = check_revisions(args, err);
-
-    if (r < 0)
-        return r;
     if (args->hunks && args->options.from_ref)
         return al_failure_bad_args(err, "Leave out from: hunks are of what can be staged.",
                                    "hunks: only changes of the working tree or the index have ids");

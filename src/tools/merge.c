@@ -249,21 +249,6 @@ static int squash_merged(struct al_call *call, const struct merge_args *args,
         err);
 }
 
-/* Squash what does not merge without conflicts: git itself leaves them. */
-static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, const char *head,
-                             const char *tree, struct al_error *err)
-{
-    const struct al_repo *view = al_inmemory_repo(memory);
-    int r = al_overwrite_check(view, head, tree, err);
-
-    if (r == 0)
-        r = al_uncommitted_set_aside(al_call_repo(call), view, head, tree, err);
-    return r < 0 ? r
-                 : al_git_squash_really(al_call_repo(call),
-                                        al_call_resolved(call, AL_RESOLVED_COMMIT),
-                                        al_call_max_bytes(call), err);
-}
-
 static int squash(struct al_call *call, const struct merge_args *args, struct al_result *result,
                   struct al_error *err)
 {
@@ -283,10 +268,14 @@ static int squash(struct al_call *call, const struct merge_args *args, struct al
     conflicted = r == 0 && merged.conflicted;
     if (r == 0 && !conflicted && !strcmp(tree, merged.tree))
         al_str_adds(&result->text, "Nothing to merge: its changes are here already.\n");
-    else if (r == 0 && conflicted)
-        r = squash_conflicted(call, memory, head, merged.tree, err);
-    else if (r == 0)
+    else if (r == 0 && !conflicted)
         r = squash_merged(call, args, memory, head, merged.tree, err);
+    if (conflicted) /* git itself leaves them */
+        r = al_overwrite_check(al_inmemory_repo(memory), head, merged.tree, err);
+    if (r == 0 && conflicted)
+        r = al_uncommitted_set_aside(repo, al_inmemory_repo(memory), head, merged.tree, err);
+    if (r == 0 && conflicted)
+        r = al_git_squash_really(repo, theirs, al_call_max_bytes(call), err);
     al_inmemory_free(memory);
     if (r < 0)
         return r;

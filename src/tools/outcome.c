@@ -148,16 +148,6 @@ static void add_side_lines(const char *marker, const char *name, const struct al
         al_str_addc(out, '\n');
 }
 
-static void add_hunk(const struct al_conflict_hunk *hunk, size_t line, struct al_str *out)
-{
-    al_str_addf(out, "hunk %s, line %zu\n", hunk->id, line);
-    add_side_lines("<<<<<<<", "ours", &hunk->sides[AL_STAGE_OURS], out);
-    if (hunk->has_base)
-        add_side_lines("|||||||", "base", &hunk->sides[AL_STAGE_BASE], out);
-    add_side_lines("=======", "", &hunk->sides[AL_STAGE_THEIRS], out);
-    al_str_adds(out, ">>>>>>> theirs\n");
-}
-
 static int add_file(struct al_call *call, const struct al_conflict *conflict, struct al_str *out,
                     struct al_error *err)
 {
@@ -173,8 +163,16 @@ static int add_file(struct al_call *call, const struct al_conflict *conflict, st
     al_str_adds(out, ": ");
     describe(&file, out);
     al_str_addc(out, '\n');
-    for (size_t i = 0; i < file.blocks.count; i++)
-        add_hunk(&file.hunks[i], file.blocks.items[i].line, out);
+    for (size_t i = 0; i < file.blocks.count; i++) {
+        const struct al_conflict_hunk *hunk = &file.hunks[i];
+
+        al_str_addf(out, "hunk %s, line %zu\n", hunk->id, file.blocks.items[i].line);
+        add_side_lines("<<<<<<<", "ours", &hunk->sides[AL_STAGE_OURS], out);
+        if (hunk->has_base)
+            add_side_lines("|||||||", "base", &hunk->sides[AL_STAGE_BASE], out);
+        add_side_lines("=======", "", &hunk->sides[AL_STAGE_THEIRS], out);
+        al_str_adds(out, ">>>>>>> theirs\n");
+    }
     return 0;
 }
 

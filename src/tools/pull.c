@@ -126,23 +126,13 @@ static int rebase(struct al_call *call, struct pull *pull, const char *commit, s
     return r;
 }
 
-/* The message that git pull would use for the merge.  Caller frees. */
-static char *merge_message(const struct pull *pull)
-{
-    al_auto(al_freep) char *where = al_url_shown(pull->remote.urls.items[0]);
-    const char *current = pull->current;
-    bool into_main = !current || !strcmp(current, "main") || !strcmp(current, "master");
-
-    return al_asprintf("Merge branch '%s' of %s%s%s", pull->branch, where,
-                       into_main ? "" : " into ", into_main ? "" : current);
-}
-
 /* Fetched it is; now merge it or rebase on it. */
 static int run(struct al_call *call, const struct pull_args *args, struct pull *pull,
                struct al_error *err)
 {
-    al_auto(al_freep) char *message = NULL;
+    al_auto(al_freep) char *message = NULL, *where = NULL;
     struct al_merge_options options = { .commit = NULL };
+    bool into_main;
     int r = prepare(call, args, pull, err);
 
     if (r < 0)
@@ -150,7 +140,11 @@ static int run(struct al_call *call, const struct pull_args *args, struct pull *
     options.commit = pull->tracking ? pull->tracking : "FETCH_HEAD";
     if (pull->rebases)
         return rebase(call, pull, options.commit, err);
-    message = merge_message(pull);
+    where = al_url_shown(pull->remote.urls.items[0]);
+    into_main =
+        !pull->current || !strcmp(pull->current, "main") || !strcmp(pull->current, "master");
+    message = al_asprintf("Merge branch '%s' of %s%s%s", pull->branch, where, /* as git pull */
+                          into_main ? "" : " into ", into_main ? "" : pull->current);
     options.message = message;
     options.goes_along = al_transfer_in_text(call);
     return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call), &pull->outcome,

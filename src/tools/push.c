@@ -42,19 +42,6 @@ static bool take_tag(void *payload, const struct al_listed_ref *ref)
     return true;
 }
 
-/* Add every tag here, its object id and full name, as one value: a tag that is made, moved or
- * deleted later gives another value. */
-static int push_tags_resolve(struct al_call *call, struct al_error *err)
-{
-    const struct al_refs_query query = { .tags = true, .ids = true };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_git_read_refs(al_call_repo(call), &query, take_tag, &text, err);
-
-    if (r == 0)
-        al_call_resolve(call, "tags", text.buf);
-    return r;
-}
-
 /* Append the names and ids of tags: at most 20, then their number.  `told`: the remote has told
  * that it lacks them. */
 static void push_tags_show(const struct al_strv *list, const struct al_strv *ids, bool told,
@@ -75,20 +62,6 @@ static void push_tags_show(const struct al_strv *list, const struct al_strv *ids
 static char *target_key(const char *address)
 {
     return al_asprintf("place of %s", address);
-}
-
-static int add_target(struct al_call *call, const struct al_remote *remote, const char *address,
-                      struct al_error *err)
-{
-    al_auto(al_network_endp) struct al_network *network = NULL;
-    al_auto(al_freep) char *name = target_key(address);
-    int r = al_transfer_begin(call, al_call_repo(call), remote, address, AL_PUSHES, &network, err);
-
-    if (r < 0)
-        return r;
-    al_transfer_resolve_address(call, remote, address, AL_PUSHES);
-    al_call_resolve(call, name, network->repository_id);
-    return 0;
 }
 
 /* The branch here, where the one at the remote has another name. */
@@ -116,8 +89,17 @@ static int resolve_push(struct al_call *call, const struct al_remote *remote, co
     }
     al_call_resolve(call, "commit", commit);
     al_call_resolve(call, "seen", seen);
-    for (size_t i = 0; i < remote->push_urls.count && r == 0; i++)
-        r = add_target(call, remote, remote->push_urls.items[i], err);
+    for (size_t i = 0; i < remote->push_urls.count && r == 0; i++) {
+        const char *address = remote->push_urls.items[i];
+        al_auto(al_network_endp) struct al_network *network = NULL;
+        al_auto(al_freep) char *name = target_key(address);
+
+        r = al_transfer_begin(call, al_call_repo(call), remote, address, AL_PUSHES, &network, err);
+        if (r < 0)
+            return r;
+        al_transfer_resolve_address(call, remote, address, AL_PUSHES);
+        al_call_resolve(call, name, network->repository_id);
+    }
     return r;
 }
 
@@ -257,6 +239,8 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     al_auto(al_freep) char *branch = NULL;
     al_auto(al_freep) char *name = NULL;
     al_auto(al_freep) char *target = NULL;
+    const struct al_refs_query all_tags = { .tags = true, .ids = true };
+    al_auto(al_str_clear) struct al_str tags = AL_STR_INIT;
     const struct al_repo *repo = al_call_repo(call);
     int r = find_branch(call, args, &branch, err);
 
@@ -272,9 +256,12 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0 && args->delete)
         r = check_seen(call, &remote, branch, err);
     if (r == 0 && args->tags)
-        r = push_tags_resolve(call, err);
+        r = al_git_read_refs(repo, &all_tags, take_tag, &tags, err);
     if (r < 0)
         return r;
+    /* A tag that is made, moved or deleted later gives another value. */
+    if (args->tags)
+        al_call_resolve(call, "tags", tags.buf);
     target = target_of(call, args, &remote, branch);
     return resolve_push(call, &remote, branch, target, args->delete, err);
 }

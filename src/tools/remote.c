@@ -133,19 +133,6 @@ static int workflow_check(void *p, struct al_error *err)
     return check(p, "newName", err);
 }
 
-static json_t *entry_of(const struct al_repo *repo, const char *name)
-{
-    al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT, push_urls = AL_STRV_INIT;
-    al_auto(al_freep) char *fetch_url = NULL;
-    al_auto(al_freep) char *push_url = NULL;
-
-    (void)al_remote_addresses(repo, name, &urls, &push_urls);
-    fetch_url = al_url_shown(urls.items[0]);
-    push_url = al_url_shown(push_urls.items[0]);
-    return json_pack("{s:o, s:o, s:o}", "name", al_json_string(name), "fetchUrl",
-                     al_json_string(fetch_url), "pushUrl", al_json_string(push_url));
-}
-
 static int workflow_list(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
@@ -156,9 +143,19 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     (void)p;
     (void)err;
     al_remote_names(al_call_repo(call), &names);
-    for (size_t i = 0; i < names.count && !result->truncated; i++)
-        result->truncated =
-            !al_workflow_append(remotes, entry_of(al_call_repo(call), names.items[i]), &room);
+    for (size_t i = 0; i < names.count && !result->truncated; i++) {
+        al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT, push_urls = AL_STRV_INIT;
+        al_auto(al_freep) char *fetch_url = NULL, *push_url = NULL;
+
+        (void)al_remote_addresses(al_call_repo(call), names.items[i], &urls, &push_urls);
+        fetch_url = al_url_shown(urls.items[0]);
+        push_url = al_url_shown(push_urls.items[0]);
+        result->truncated = !al_workflow_append(
+            remotes,
+            json_pack("{s:o, s:o, s:o}", "name", al_json_string(names.items[i]), "fetchUrl",
+                      al_json_string(fetch_url), "pushUrl", al_json_string(push_url)),
+            &room);
+    }
     al_result_set(result, "remotes", remotes);
     return 0;
 }

@@ -258,18 +258,6 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     return args->rev ? al_resolve_commit(call, args->rev, err) : 0;
 }
 
-static int restore_hunks(struct al_call *call, const struct restore_args *args, struct al_str *text,
-                         struct al_error *err)
-{
-    al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
-    int r = al_chosen_read(call, side_of(args), &args->hunks, NULL, &chosen, err);
-
-    if (r < 0)
-        return r;
-    return args->staged ? al_chosen_apply(call, &chosen, AL_HUNKS_UNSTAGE, "Unstaged", text, err)
-                        : al_chosen_apply(call, &chosen, AL_HUNKS_DISCARD, "Discarded", text, err);
-}
-
 /* List the files that differ from what they are restored from, with a filter of git diff
  * (NULL: all). */
 static int list_filtered(struct al_call *call, const struct restore_args *args, const char *filter,
@@ -367,16 +355,20 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
 {
     static const char hooks[] = "post-index-change";
     const struct restore_args *args = p;
-    int r = args->hunks.count ? restore_hunks(call, args, &result->text, err) : 0;
+    struct al_str *text = &result->text;
+    al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
+    int r = args->hunks.count
+                ? al_chosen_read(call, side_of(args), &args->hunks, NULL, &chosen, err)
+                : 0;
 
+    if (r == 0 && args->hunks.count)
+        r = al_chosen_apply(call, &chosen, args->staged ? AL_HUNKS_UNSTAGE : AL_HUNKS_DISCARD,
+                            args->staged ? "Unstaged" : "Discarded", text, err);
     if (r == 0 && args->paths.count)
-        r = restore_files(call, args, &result->text, err);
-
-    if (r < 0)
-        return r;
-    if (args->staged)
-        al_outcome_add_skipped(call, hooks, false, &result->text);
-    return 0;
+        r = restore_files(call, args, text, err);
+    if (r == 0 && args->staged)
+        al_outcome_add_skipped(call, hooks, false, text);
+    return r;
 }
 
 static const struct al_operation everyday_operations[] = {

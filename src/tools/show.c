@@ -211,28 +211,6 @@ static void add_tagger(const char *line, struct al_str *out)
     al_place_addf(out, " %s %s", date, who);
 }
 
-/* Append the text of a tag object: "tag v1 2026-02-07 Lee <mail>", then its message. */
-static void file_view_add_tag(const char *text, size_t len, struct al_str *out)
-{
-    al_auto(al_freep) char *copy = al_strndup(text, len);
-    char *body = strstr(copy, "\n\n"), *save = NULL;
-    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-
-    al_str_adds(out, "tag");
-    if (body) {
-        *body = '\0';
-        al_str_adds(&message, body + 2);
-        al_str_trim_end(&message);
-    }
-    for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        if (al_starts_with(line, "tag "))
-            al_place_addf(out, " %s", line + strlen("tag "));
-        else if (al_starts_with(line, "tagger "))
-            add_tagger(line + strlen("tagger "), out);
-    }
-    al_str_addf(out, "\n\n%s\n\n", message.buf);
-}
-
 #define TAG_MAX_BYTES 65536u
 
 static const struct al_param everyday_params[] = {
@@ -338,20 +316,34 @@ static int no_revision(const char *rev, struct al_error *err)
     return al_git_would_fail(err, "bad revision '%s'", word.buf);
 }
 
-/* The text of a tag, above the commit that it names. */
+/* The text of a tag, above the commit that it names: "tag v1 2026-02-07 Lee <mail>", then its
+ * message. */
 static int add_tag(struct al_call *call, const struct al_object_info *tag, struct al_pages *pages,
                    struct al_error *err)
 {
     al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(TAG_MAX_BYTES);
+    al_auto(al_str_clear) struct al_str unit = AL_STR_INIT, message = AL_STR_INIT;
     int r = al_git_read_object(al_call_repo(call), tag, al_buffer_sink(&text), err);
+    char *body = r == 0 ? strstr(text.text.buf, "\n\n") : NULL, *save = NULL;
 
-    if (r == 0) {
-        al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
-
-        file_view_add_tag(text.text.buf, text.text.len, &unit);
-        (void)al_pages_add(pages, unit.buf, unit.len);
+    if (r < 0)
+        return r;
+    al_str_adds(&unit, "tag");
+    if (body) {
+        *body = '\0';
+        al_str_adds(&message, body + 2);
+        al_str_trim_end(&message);
     }
-    return r;
+    for (char *line = strtok_r(text.text.buf, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
+        if (al_starts_with(line, "tag "))
+            al_place_addf(&unit, " %s", line + strlen("tag "));
+        else if (al_starts_with(line, "tagger "))
+            add_tagger(line + strlen("tagger "), &unit);
+    }
+    al_str_addf(&unit, "\n\n%s\n\n", message.buf);
+    (void)al_pages_add(pages, unit.buf, unit.len);
+    return 0;
 }
 
 /* A revision: a commit, a tag of one, or a directory or file by its id or as "rev:path". */

@@ -84,17 +84,15 @@ static int options_of(struct al_call *call, const void *args, struct al_stash_op
     return 0;
 }
 
-static int resolve_clear(struct al_call *call, const struct al_stash_owners *owners,
-                         const struct al_strv *entries)
+static void resolve_clear(struct al_call *call, const struct al_stash_owners *owners,
+                          const struct al_strv *entries)
 {
     al_auto(al_str_clear) struct al_str own = AL_STR_INIT;
 
-    for (size_t i = 0; owners->is_shared && i < entries->count; i++)
+    for (size_t i = 0; i < entries->count; i++)
         if (al_stash_is_own(owners, entries->items[i]))
             al_str_addf(&own, "%s%s", own.len ? " " : "", entries->items[i]);
-    if (owners->is_shared) /* also of none: others may push in between */
-        al_call_resolve(call, AL_STASH_ENTRY, own.len ? own.buf : "");
-    return 0;
+    al_call_resolve(call, AL_STASH_ENTRY, own.len ? own.buf : "");
 }
 
 #define DIGITS_MAX 6u
@@ -190,8 +188,10 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
         return 0;
     al_stash_owners_read(al_call_repo(call), &owners);
     al_git_stash_entries(al_call_repo(call), &entries);
+    if (args->action == AL_STASH_CLEAR && owners.is_shared)
+        resolve_clear(call, &owners, &entries); /* also of none: others may push in between */
     if (args->action == AL_STASH_CLEAR)
-        return resolve_clear(call, &owners, &entries);
+        return 0;
     if (args->id)
         r = find_named(&entries, args->id, &entry, err);
     else if (args->index.given && entries.count)
@@ -253,11 +253,9 @@ static int64_t count_own(const struct al_call *call)
 static int authorize_action(struct al_call *call, const void *args, struct al_error *err)
 {
     struct al_stash_options options = { .entries = NULL };
-    int r = only_reads(args) ? 0 : options_of(call, args, &options, err);
+    int r = only_reads(args) ? 1 : options_of(call, args, &options, err);
 
-    if (r < 0 || only_reads(args))
-        return r;
-    return al_git_stash_check(al_call_repo(call), &options, err);
+    return r == 0 ? al_git_stash_check(al_call_repo(call), &options, err) : r < 0 ? r : 0;
 }
 
 /* Entries are named by their index, which changes with every push: add the reflog of the stash.  A
@@ -467,17 +465,6 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct stash_args),
 };
 
-static json_t *entry_of(const struct al_stash_entry *entry, size_t index)
-{
-    al_auto(al_freep) char *message =
-        entry->whose ? al_asprintf("%s (%s)", entry->message, entry->whose) : NULL;
-
-    return json_pack("{s:I, s:o, s:o*, s:o}", "index", (json_int_t)index, "message",
-                     al_json_string(message ? message : entry->message), "branch",
-                     entry->branch ? al_json_string(entry->branch) : NULL, "date",
-                     al_json_string(entry->date));
-}
-
 static int workflow_list(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
@@ -489,8 +476,17 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     if (r < 0)
         return r;
     array = al_json_array();
-    for (size_t i = 0; i < stashes.count; i++)
-        al_json_append(array, entry_of(&stashes.items[i], i));
+    for (size_t i = 0; i < stashes.count; i++) {
+        const struct al_stash_entry *entry = &stashes.items[i];
+        al_auto(al_freep) char *message =
+            entry->whose ? al_asprintf("%s (%s)", entry->message, entry->whose) : NULL;
+
+        al_json_append(array,
+                       json_pack("{s:I, s:o, s:o*, s:o}", "index", (json_int_t)i, "message",
+                                 al_json_string(message ? message : entry->message), "branch",
+                                 entry->branch ? al_json_string(entry->branch) : NULL, "date",
+                                 al_json_string(entry->date)));
+    }
     al_result_set(result, "stashes", array);
     result->truncated = stashes.truncated;
     return 0;

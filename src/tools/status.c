@@ -130,20 +130,12 @@ static const char *change_word(char change)
     return words_of(change, '\0', "modified");
 }
 
-static void on_renamed(struct files *files, const struct al_file_state *file)
-{
-    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-
-    al_str_addf(&words, "%s from ", file->staged == 'C' ? "copied" : "renamed");
-    al_place_add(files->repo, file->old_path, &words);
-    add_file(files, STAGED, file->path, words.buf);
-}
-
 /* A submodule that git itself reports is said in one place with what is inside. */
 static bool on_file(void *payload, const struct al_file_state *file)
 {
     struct files *files = payload;
     const char *unstaged = change_word(file->unstaged);
+    al_auto(al_str_clear) struct al_str renamed = AL_STR_INIT;
 
     if (file->kind == 'u') {
         add_file(files, CONFLICTS, file->path,
@@ -154,10 +146,12 @@ static bool on_file(void *payload, const struct al_file_state *file)
         add_file(files, UNTRACKED, file->path, "");
         return true;
     }
-    if (file->old_path && file->staged != '.')
-        on_renamed(files, file);
-    else if (file->staged != '.')
-        add_file(files, STAGED, file->path, change_word(file->staged));
+    if (file->old_path) {
+        al_str_addf(&renamed, "%s from ", file->staged == 'C' ? "copied" : "renamed");
+        al_place_add(files->repo, file->old_path, &renamed);
+    }
+    if (file->staged != '.')
+        add_file(files, STAGED, file->path, renamed.len ? renamed.buf : change_word(file->staged));
     if (file->unstaged == 'M' && file->index_mode != file->mode)
         unstaged = "modified, mode changed";
     if (file->unstaged == 'M' && file->is_submodule)
@@ -452,16 +446,6 @@ static bool take_commit(void *payload, const struct al_logged *commit)
     return al_pages_add(pages, line.buf, line.len);
 }
 
-static int add_commits(struct al_call *call, struct al_pages *pages, struct al_error *err)
-{
-    const struct al_log_query query = { .max_count = COMMITS };
-    const struct al_log_taker to = { .take_commit = take_commit, .patch = { .payload = pages } };
-    bool unborn;
-
-    (void)al_pages_adds(pages, "last commits:\n");
-    return al_git_read_commits(al_call_repo(call), &query, &to, &unborn, err);
-}
-
 static void add_head(struct al_call *call, const struct files *files,
                      struct al_worktree_state *state, struct al_pages *pages)
 {
@@ -492,6 +476,9 @@ static int everyday_status(struct al_call *call, const void *p, struct al_result
     al_auto(files_clear) struct files files = { .repo = NULL };
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
     al_auto(al_str_clear) struct al_str facts = AL_STR_INIT;
+    const struct al_log_query last = { .max_count = COMMITS };
+    const struct al_log_taker to = { .take_commit = take_commit, .patch = { .payload = &pages } };
+    bool unborn;
     int r = al_pages_begin(&pages, call, &args->page, err);
 
     if (r == 0)
@@ -506,8 +493,10 @@ static int everyday_status(struct al_call *call, const void *p, struct al_result
     add_facts(call, &state, &facts);
     if (facts.len)
         (void)al_pages_add(&pages, facts.buf, facts.len);
-    if (*state.head)
-        r = add_commits(call, &pages, err);
+    if (*state.head) {
+        (void)al_pages_adds(&pages, "last commits:\n");
+        r = al_git_read_commits(al_call_repo(call), &last, &to, &unborn, err);
+    }
     if (r < 0)
         return r;
     add_lists(&pages, &files);

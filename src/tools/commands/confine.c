@@ -230,22 +230,19 @@ static void begin_words(struct confine *self, const char *bubblewrap,
                  "/dev", NULL);
 }
 
-/* No secret, as in every sandbox, and no name of a place outside. */
-static bool is_passed(const char *variable)
+/* bubblewrap has it from the start: the command could read there what bubblewrap unsets.  No secret
+ * is passed, as in every sandbox, and no name of a place outside. */
+static void make_env(const struct al_git_shell *shell, const char *home, struct al_strv *ret_env)
 {
     static const char others[] = " HOME TMPDIR PATH SSH_AUTH_SOCK XDG_RUNTIME_DIR XDG_CONFIG_HOME "
                                  "XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME ";
-    al_auto(al_freep) char *name = al_strndup(variable, strcspn(variable, "="));
 
-    return !al_shell_words_list(others, name) && !al_env_is_secret(name);
-}
+    for (char *const *at = environ; *at; at++) {
+        al_auto(al_freep) char *name = al_strndup(*at, strcspn(*at, "="));
 
-/* bubblewrap has it from the start: the command could read there what bubblewrap unsets. */
-static void make_env(const struct al_git_shell *shell, const char *home, struct al_strv *ret_env)
-{
-    for (char *const *at = environ; *at; at++)
-        if (is_passed(*at))
+        if (!al_shell_words_list(others, name) && !al_env_is_secret(name))
             al_strv_add(ret_env, *at);
+    }
     al_env_add(ret_env, "HOME", home);
     al_env_add(ret_env, "TMPDIR", "/tmp");
     al_env_add(ret_env, AL_HANDOVER_FIRST, "1");

@@ -48,7 +48,7 @@ static int expand(const struct al_session *session, const struct al_tool *tool, 
     (void)tool;
     (void)err;
     if (!what)
-        what = file ? file : "";
+        what = file ? file : "Run a tool of the client";
     *ret_arguments = al_json_object();
     al_json_set(*ret_arguments, "what",
                 al_json_stringn(what, strlen(what) > WHAT_MAX_BYTES
@@ -131,14 +131,6 @@ static int64_t timeout_ms(const struct al_session *session)
     return BEGIN_MS;
 }
 
-static void summarize(const struct al_call *call, const void *p, struct al_str *out)
-{
-    const struct hook_args *args = p;
-
-    (void)call;
-    al_str_adds(out, *args->what ? args->what : "Run a tool of the client");
-}
-
 /* It is the client that asks its user. */
 static const struct al_operation operations[] = {
     { AL_HOOK_OPERATION, NULL,
@@ -159,5 +151,5 @@ const struct al_tool al_tool_commands_hook = {
     .tells_changes = true,
     .timeout_ms = timeout_ms,
     .policy_paths = policy_paths,
-    .summarize = summarize,
+    .summary = "{what}",
 };

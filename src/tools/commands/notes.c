@@ -47,16 +47,6 @@ static const struct hooked {
     { { "worktree", .verbs = " add " }, true, .others = "post-checkout" },
 };
 
-/* git says that it cannot start a program, and not for which driver. */
-static void note_driver(const char *driver, struct al_result *result)
-{
-    al_auto(al_freep) char *name = al_text_sanitize_line(driver);
-    al_auto(al_freep) char *note = al_asprintf(
-        "merge drivers ('%s') do not run here; the user can call git by its own path", name);
-
-    al_result_note(result, note);
-}
-
 /* git cannot read a file elsewhere, and does not know why: "-F /tmp/message". */
 static void note_outside(const struct al_roots *roots, const struct al_strv *words,
                          struct al_result *result)
@@ -159,9 +149,15 @@ void al_shell_notes_add(struct al_call *call, const char *before, struct al_resu
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_repo *repo = al_call_repo(call);
 
+    /* git says that it cannot start a program, and not for which driver. */
     if (result->exit_code > 1 && (words->command->flags & AL_SHELL_STARTS_CHILDREN) && before &&
-        repo->vetting->merge_drivers.count)
-        note_driver(repo->vetting->merge_drivers.items[0], result);
+        repo->vetting->merge_drivers.count) {
+        al_auto(al_freep) char *name = al_text_sanitize_line(repo->vetting->merge_drivers.items[0]);
+        al_auto(al_freep) char *note = al_asprintf(
+            "merge drivers ('%s') do not run here; the user can call git by its own path", name);
+
+        al_result_note(result, note);
+    }
     if (result->exit_code > 1 && !strcmp(words->command->name, "merge") && words->others.count > 1)
         al_result_note(result, "git merges several at once by a shell script, which does not run "
                                "here; merge one after the other");

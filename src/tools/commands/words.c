@@ -501,14 +501,6 @@ static void read_options(struct al_shell_words *words)
     al_strv_add_all(&words->operands, &words->paths);
 }
 
-static bool is_refused(const struct al_shell_words *words, const struct refusal *row)
-{
-    return al_shell_words_match(words, &row->form) &&
-           !(row->unless &&
-             (al_shell_words_have(words, row->unless, true) ||
-              (words->words.count > 1 && al_shell_words_list(row->unless, words->words.items[1]))));
-}
-
 /* Options of git apply write anywhere, so those alone count that are known, in full.  What git
  * submodule has for itself, and does not document, is told apart by the verb, which comes first. */
 static int refuse_unknown(const struct al_shell_words *words, struct al_error *err)
@@ -543,7 +535,10 @@ static int refuse_options(const struct al_shell_words *words, struct al_error *e
         const struct refusal *row = &refusals[i];
         al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
 
-        if (!is_refused(words, row))
+        if (!al_shell_words_match(words, &row->form) ||
+            (row->unless &&
+             (al_shell_words_have(words, row->unless, true) ||
+              (words->words.count > 1 && al_shell_words_list(row->unless, words->words.items[1])))))
             continue;
         al_str_adds(&what, words->command->name);
         if (row->form.verbs)

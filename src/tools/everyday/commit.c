@@ -109,16 +109,6 @@ static bool chooses(const struct commit_args *args)
     return args->all || args->paths.count || args->hunks.count;
 }
 
-static int check_author(const char *author, struct al_error *err)
-{
-    const char *open = strchr(author, '<');
-
-    if (open && open > author && strchr(open, '>') && !strpbrk(author, "\r\n"))
-        return 0;
-    return al_failure_bad_args(err, "For example: Jane Roe <jane@example.org>.",
-                               "author: a name and an address in <> are needed");
-}
-
 static const struct item_arg *at(const struct al_objects *items, size_t i)
 {
     return (const struct item_arg *)items->items + i;
@@ -195,7 +185,7 @@ static int check_series(const struct commit_args *args, struct al_error *err)
 static int check(void *p, struct al_error *err)
 {
     const struct commit_args *args = p;
-
+    const char *mail = args->author ? strchr(args->author, '<') : NULL;
     int r = check_series(args, err);
 
     if (r < 0)
@@ -208,7 +198,11 @@ static int check(void *p, struct al_error *err)
     if (args->all && (args->paths.count || args->hunks.count))
         return al_failure_bad_args(err, "all commits every change.",
                                    "all cannot be given together with paths or hunks");
-    return args->author ? check_author(args->author, err) : 0;
+    if (args->author &&
+        (!mail || mail == args->author || !strchr(mail, '>') || strpbrk(args->author, "\r\n")))
+        return al_failure_bad_args(err, "For example: Jane Roe <jane@example.org>.",
+                                   "author: a name and an address in <> are needed");
+    return 0;
 }
 
 static const char heads[] = "refs/heads/";

@@ -101,51 +101,6 @@ static const struct step_arg *at(const struct al_objects *plan, size_t i)
     return (const struct step_arg *)plan->items + i;
 }
 
-/* Check the steps by themselves: which of them take a message. */
-static int rebase_plan_check(const struct al_objects *plan, struct al_error *err)
-{
-    bool kept = false;
-
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct step_arg *step = at(plan, i);
-
-        if (step->action == AL_REPLAY_REWORD && !step->message)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu].message is required with reword",
-                                i);
-        if ((step->action == DO_SPLIT) != (step->into.count > 0))
-            return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "plan[%zu]: split takes into, a list of parts, and nothing else "
-                                "does",
-                                i);
-        if (step->message && step->action != AL_REPLAY_REWORD && step->action != AL_REPLAY_SQUASH)
-            return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "plan[%zu].message goes with reword and squash only", i);
-        if (!kept && (step->action == AL_REPLAY_SQUASH || step->action == AL_REPLAY_FIXUP))
-            return al_error_set(err, AL_ERR_BAD_ARGS,
-                                "plan[%zu] has no commit before it to be joined with", i);
-        kept |= step->action != DO_DROP;
-    }
-    return 0;
-}
-
-/* Resolve the commits of the steps to full ids, in order. */
-static int rebase_plan_resolve(struct al_call *call, const struct al_objects *plan,
-                               struct al_strv *ret_oids, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < plan->count; i++) {
-        al_auto(al_freep) char *oid = NULL;
-
-        r = al_git_resolve_commit(al_call_repo(call), at(plan, i)->commit, &oid, err);
-        if (r == 0 && al_strv_contains(ret_oids, oid))
-            return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu] names %.8s once more", i, oid);
-        if (r == 0)
-            al_strv_take(ret_oids, al_take(&oid));
-    }
-    return r;
-}
-
 /* The commit below the oldest commit of a plan, which is what it is replayed on when nothing else
  * is said; NULL: the plan begins with the first commit of the history.  Caller frees. */
 static int rebase_plan_base(struct al_call *call, const struct al_strv *oids, char **ret_onto,
@@ -256,14 +211,35 @@ static const struct al_param rebase_params[] = {
     AL_WORKING_DIR_ROW(struct rebase_args),
 };
 
+/* Check the steps by themselves: which of them take a message. */
 static int check_rebase(void *p, struct al_error *err)
 {
     const struct rebase_args *args = p;
+    bool kept = false;
 
     if (args->plan.count && args->autosquash)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "plan and autosquash cannot both hold: a plan has an order of its own");
-    return rebase_plan_check(&args->plan, err);
+    for (size_t i = 0; i < args->plan.count; i++) {
+        const struct step_arg *step = at(&args->plan, i);
+
+        if (step->action == AL_REPLAY_REWORD && !step->message)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu].message is required with reword",
+                                i);
+        if ((step->action == DO_SPLIT) != (step->into.count > 0))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu]: split takes into, a list of parts, and nothing else "
+                                "does",
+                                i);
+        if (step->message && step->action != AL_REPLAY_REWORD && step->action != AL_REPLAY_SQUASH)
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu].message goes with reword and squash only", i);
+        if (!kept && (step->action == AL_REPLAY_SQUASH || step->action == AL_REPLAY_FIXUP))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu] has no commit before it to be joined with", i);
+        kept |= step->action != DO_DROP;
+    }
+    return 0;
 }
 
 static int find_onto(struct al_call *call, const struct rebase_args *args,
@@ -287,8 +263,17 @@ static int resolve_rebase(struct al_call *call, const void *p, struct al_error *
     const struct rebase_args *args = p;
     al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
     al_auto(al_freep) char *onto = NULL;
-    int r = rebase_plan_resolve(call, &args->plan, &planned, err);
+    int r = 0;
 
+    for (size_t i = 0; r == 0 && i < args->plan.count; i++) {
+        al_auto(al_freep) char *oid = NULL;
+
+        r = al_git_resolve_commit(al_call_repo(call), at(&args->plan, i)->commit, &oid, err);
+        if (r == 0 && al_strv_contains(&planned, oid))
+            return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu] names %.8s once more", i, oid);
+        if (r == 0)
+            al_strv_take(&planned, al_take(&oid));
+    }
     if (r == 0)
         r = find_onto(call, args, &planned, &onto, err);
     if (r < 0)
@@ -310,37 +295,13 @@ static void add_left_out(const struct al_rebase_list *list, struct al_str *lines
                     al_counted(list->merges.count, "merge", "merges").text);
 }
 
-static int add_steps(struct al_call *call, const struct rebase_args *args,
-                     const struct al_strv *planned, const struct al_rebase_list *list,
-                     struct al_replay_work *work, struct al_str *lines, struct al_error *err)
-{
-    if (args->autosquash)
-        return al_replay_autosquash(al_call_repo(call), &list->commits, work, err);
-    if (args->plan.count)
-        return rebase_plan_add(call, &args->plan, planned, list, work, lines, err);
-    for (size_t i = 0; i < list->commits.count; i++)
-        al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
-    return 0;
-}
-
-/* Add the branches that follow, and say which ones stay where they are. */
-static int add_followers(struct al_call *call, const struct al_strv *list,
-                         struct al_replay_work *work, struct al_str *lines, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv held = AL_STRV_INIT;
-    int r = al_replay_add_followers(al_call_repo(call), list, work, &held, err);
-
-    al_outcome_add_list("Not moved along: ", &held, NAMED_MAX_BYTES, lines);
-    return r;
-}
-
 static int build_rebase(struct al_call *call, const void *p, struct al_replay_work *work,
                         struct al_str *lines, struct al_error *err)
 {
     const struct rebase_args *args = p;
     const char *onto = al_call_resolved(call, RESOLVED_ONTO);
     al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
-    al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT, held = AL_STRV_INIT;
     int r;
 
     work->kind = AL_WORK_REBASE;
@@ -352,8 +313,17 @@ static int build_rebase(struct al_call *call, const void *p, struct al_replay_wo
         return r;
     work->onto_name = args->onto ? al_strdup(args->onto) : NULL;
     add_left_out(&list, lines);
-    r = add_steps(call, args, &planned, &list, work, lines, err);
-    return r < 0 || !args->update_refs ? r : add_followers(call, &list.commits, work, lines, err);
+    if (args->autosquash)
+        r = al_replay_autosquash(al_call_repo(call), &list.commits, work, err);
+    else if (args->plan.count)
+        r = rebase_plan_add(call, &args->plan, &planned, &list, work, lines, err);
+    else
+        for (size_t i = 0; i < list.commits.count; i++)
+            al_replay_work_add(work, AL_REPLAY_PICK, list.commits.items[i], NULL, 0);
+    if (r == 0 && args->update_refs)
+        r = al_replay_add_followers(al_call_repo(call), &list.commits, work, &held, err);
+    al_outcome_add_list("Not moved along: ", &held, NAMED_MAX_BYTES, lines);
+    return r;
 }
 
 /* Those of git_cherry_pick and git_revert. */
@@ -469,8 +439,6 @@ static void attempt_free(void *data)
 {
     struct attempt *attempt = data;
 
-    if (!attempt)
-        return;
     al_replay_work_free(attempt->work);
     al_str_clear(&attempt->lines);
     free(attempt);
@@ -479,18 +447,6 @@ static void attempt_free(void *data)
 static struct attempt *attempt_of(struct al_call *call)
 {
     return al_call_tool_data(call);
-}
-
-/* Which commits leave the branch is only known for what does not stop; else all may. */
-static int look_at_remotes(struct attempt *attempt, struct al_error *err)
-{
-    const struct al_replay_work *work = attempt->work;
-
-    if (work->kind != AL_WORK_REBASE)
-        return 0;
-    return al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
-                             work->replayed.stopped ? work->onto : work->replayed.tip,
-                             &attempt->published, err);
 }
 
 /* Uncommitted changes go along; but what a split leaves uncommitted would not be told from what is
@@ -513,30 +469,35 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
 {
     const struct rebase_args *rebase = is_rebase(call) ? args : NULL;
     struct attempt *attempt = al_calloc(1, sizeof(*attempt));
+    struct al_replay_work *work = al_replay_work_new();
     bool splits = false;
     int r;
 
     attempt->lines = AL_STR_INIT;
-    attempt->work = al_replay_work_new();
+    attempt->work = work;
     al_call_set_tool_data(call, attempt, attempt_free);
-    attempt->work->goes_along = true;
-    r = is_rebase(call) ? build_rebase(call, args, attempt->work, &attempt->lines, err)
-                        : build_picks(call, args, attempt->work, err);
+    work->goes_along = true;
+    r = is_rebase(call) ? build_rebase(call, args, work, &attempt->lines, err)
+                        : build_picks(call, args, work, err);
     if (r == 0)
-        r = al_replay_work_try(al_call_repo(call), attempt->work, err);
+        r = al_replay_work_try(al_call_repo(call), work, err);
     for (size_t i = 0; rebase && i < rebase->plan.count; i++)
         splits |= at(&rebase->plan, i)->action == DO_SPLIT;
-    if (r == 0 && attempt->work->replayed.stopped && splits)
+    if (r == 0 && work->replayed.stopped && splits)
         r = al_replay_conflict(
-            attempt->work->memory, &attempt->work->replayed,
-            attempt->work->steps[attempt->work->replayed.commits.count].commit,
+            work->memory, &work->replayed, work->steps[work->replayed.commits.count].commit,
             "cannot be replayed on the parts",
             "Name what it needs in a part; what no part names stays uncommitted.", err);
-    for (size_t i = 0; i < attempt->work->nfollowers; i++)
-        al_strv_add(&al_call_plan(call)->along, attempt->work->followers[i].ref);
+    for (size_t i = 0; i < work->nfollowers; i++)
+        al_strv_add(&al_call_plan(call)->along, work->followers[i].ref);
     if (r == 0)
         r = check_uncommitted(call, attempt, err);
-    return r < 0 ? r : look_at_remotes(attempt, err);
+    if (r < 0 || work->kind != AL_WORK_REBASE)
+        return r;
+    /* Which commits leave the branch is only known for what does not stop; else all may. */
+    return al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
+                             work->replayed.stopped ? work->onto : work->replayed.tip,
+                             &attempt->published, err);
 }
 
 static int authorize(struct al_call *call, const void *args, struct al_error *err)

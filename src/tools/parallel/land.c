@@ -260,22 +260,16 @@ static void write_landed(const struct al_repo *repo, const struct al_landing *la
         al_place_addf(out, "The working tree %s was brought along\n", repo->at.top);
 }
 
-/* The hooks that git would have run. */
-static const char *hooks_of(const struct al_landing *landing)
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
 {
+    /* Those that git would have run. */
     static const char *const hooks[] = {
         [AL_LAND_MERGE] = "pre-merge-commit prepare-commit-msg commit-msg post-merge",
         [AL_LAND_SQUASH] = "pre-commit prepare-commit-msg commit-msg post-commit",
         [AL_LAND_REBASE] = "pre-rebase post-checkout post-rewrite",
         [AL_LAND_FF] = "post-merge"
     };
-
-    return hooks[landing->strategy];
-}
-
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
-{
     const struct al_repo *repo = al_call_repo(call);
     struct al_landing *landing = al_call_tool_data(call);
     int r;
@@ -290,7 +284,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     write_landed(repo, landing, &result->text);
-    al_outcome_add_skipped(call, hooks_of(landing), landing->strategy != AL_LAND_FF, &result->text);
+    al_outcome_add_skipped(call, hooks[landing->strategy], landing->strategy != AL_LAND_FF,
+                           &result->text);
     return 0;
 }
 
