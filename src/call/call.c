@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
@@ -726,12 +725,14 @@ bool al_call_was_asked(const struct al_call *call)
     return call->decision && (!strcmp(call->decision, "once") || !strcmp(call->decision, "always"));
 }
 
-void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
-                        struct al_result *result)
+int al_call_shape_text(const struct al_call *call, int r, struct al_git_output *output,
+                       const char *notes, struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     struct al_str *text = &result->text;
 
+    if (r < 0)
+        return r;
     al_str_adds(&lines, notes);
     al_args_note_ignored(call->tool, call->args, &lines);
     result->has_notes = true;
@@ -746,4 +747,5 @@ void al_call_shape_text(const struct al_call *call, struct al_git_output *output
     al_str_add(text, lines.buf, lines.len);
     result->truncated = al_text_truncate(text, al_call_max_bytes(call));
     result->exit_code = output->stopped ? 0 : output->exit_code;
+    return r;
 }

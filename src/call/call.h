@@ -362,10 +362,12 @@ struct al_run_limits *al_call_budget(struct al_call *call);
  * Stage 8 for a tool that shows git's output: make standard output, standard error and airlock's
  * own notes the result's text, within the byte cap.  Standard output is moved, not copied.
  *
+ * @param r      What git's run came to: after a failure there is no result.
  * @param notes  Lines for the [stderr] section, "" for none.
+ * @return r.
  */
-void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,
-                        struct al_result *result);
+int al_call_shape_text(const struct al_call *call, int r, struct al_git_output *output,
+                       const char *notes, struct al_result *result);
 
 /** Test whether a user approved this call, once or with "always"; false when a rule or the mode
  * alone allowed it.  From `execute` on. */

@@ -136,8 +136,7 @@ static int git_execute(struct al_call *call, const void *p, struct al_result *re
     if (why.message)
         al_log_warn("git_add: %s", why.message);
     al_git_skipped_hooks(al_call_repo(call), hooks, &notes);
-    al_call_shape_text(call, &output, notes.buf, result);
-    return 0;
+    return al_call_shape_text(call, r, &output, notes.buf, result);
 }
 
 const struct al_tool al_tool_git_add = {

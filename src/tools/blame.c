@@ -76,12 +76,9 @@ static int git_blame(struct al_call *call, const void *p, struct al_result *resu
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
     int r = al_git_blame(al_call_repo(call), &query, al_call_max_bytes(call), &output, err);
 
-    if (r < 0)
-        return r;
     if (!args->commit) /* otherwise the working tree is not read */
         al_git_skipped_filters(al_call_repo(call), &notes);
-    al_call_shape_text(call, &output, notes.buf, result);
-    return 0;
+    return al_call_shape_text(call, r, &output, notes.buf, result);
 }
 
 const struct al_tool al_tool_git_blame = {

@@ -4,7 +4,6 @@
 #include "verbs/porcelain/branch.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "git/git_lock.h"
 #include "git/plumbing/heads.h"
@@ -329,9 +328,7 @@ static int git_list(struct al_call *call, const void *p, struct al_result *resul
     int r = al_git_branch_list(al_call_repo(call), args->list_all, args->list_remote,
                                al_call_max_bytes(call), &output, err);
 
-    if (r == 0)
-        al_call_shape_text(call, &output, "", result);
-    return r;
+    return al_call_shape_text(call, r, &output, "", result);
 }
 
 /* git prints nothing when it creates or renames a branch; the result then says that it did. */
@@ -343,12 +340,9 @@ static int git_change(struct al_call *call, const void *p, struct al_result *res
     al_auto(al_freep) char *text = done_text(args);
     int r = change(call, args, args->name, &output, err);
 
-    if (r < 0)
-        return r;
     if (args->action != DELETE && !output.out.out.len)
         al_text_sanitize(text, strlen(text), &output.out.out);
-    al_call_shape_text(call, &output, "", result);
-    return 0;
+    return al_call_shape_text(call, r, &output, "", result);
 }
 
 static const struct al_operation git_operations[] = {

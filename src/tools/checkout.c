@@ -453,7 +453,7 @@ static int git_switch_to(struct al_call *call, const void *p, struct al_result *
     al_str_reset(&output.err.out);
     replace_advice(&output.out.out);
     al_git_skipped_hooks(repo, hooks, &notes);
-    al_call_shape_text(call, &output, notes.buf, result);
+    (void)al_call_shape_text(call, r, &output, notes.buf, result);
     note_operation(call, before, head, result);
     return 0;
 }
@@ -704,45 +704,32 @@ static int refuse_switch(struct al_call *call, const struct checkout_args *args,
     return r;
 }
 
-static int check_new(struct al_call *call, const char *branch, struct al_error *err)
-{
-    al_auto(al_freep) char *safe = al_text_sanitize_line(branch);
-    int r;
-
-    if (!has_branch(al_call_repo(call), branch))
-        return 0;
-    r = al_failure_set(err, "Without create, git_switch changes to it.", "'%s' exists already",
-                       safe);
-    if (err)
-        err->code = AL_CODE_BRANCH_EXISTS;
-    return r;
-}
-
 static int switch_authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct checkout_args *args = p;
     const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
+    al_auto(al_freep) char *safe = args->create ? al_text_sanitize_line(args->branch) : NULL;
     int r = 0;
 
     if (state != AL_IN_PROGRESS_NONE)
         return al_failure_set(
             err, "git_conflicts with action continue or abort brings it to an end first.",
             "A %s is in progress", al_operation_state_name(state));
+    if (args->create && has_branch(al_call_repo(call), args->branch))
+        return al_error_remedy(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_EXISTS,
+                                                 "'%s' exists already", safe),
+                               err, "Without create, git_switch changes to it.");
     if (args->create)
-        r = check_new(call, args->branch, err);
-    else if (args->branch && !al_call_resolved(call, AL_RESOLVED_BRANCH) &&
-             al_call_resolved(call, AL_RESOLVED_COMMIT))
+        return args->from ? check_filters(call, err) : 0;
+    if (args->branch && !al_call_resolved(call, AL_RESOLVED_BRANCH) &&
+        al_call_resolved(call, AL_RESOLVED_COMMIT))
         r = al_failure_bad_args(err,
                                 "Give it as rev to look at the commit; create makes a branch of "
                                 "this name.",
                                 "branch: it names a tag or a commit, and no branch");
     else if (args->branch)
         r = check_target(call, args->branch, err);
-    if (r < 0 && !args->create)
-        return refuse_switch(call, args, err, r);
-    if (r < 0 || (args->create && !args->from))
-        return r;
-    return check_filters(call, err);
+    return r < 0 ? refuse_switch(call, args, err, r) : check_filters(call, err);
 }
 
 static int describe(struct al_call *call, const struct checkout_args *args, const char *before,

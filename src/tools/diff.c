@@ -76,15 +76,11 @@ static int git_show(struct al_call *call, const void *p, struct al_result *resul
     const struct al_diff_options options = options_of(args);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
-    int r;
+    int r = al_git_diff(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
 
-    r = al_git_diff(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
-    if (r < 0)
-        return r;
     if (!args->options.cached && !args->options.to_ref) /* otherwise the working tree is not read */
         al_git_skipped_filters(al_call_repo(call), &notes);
-    al_call_shape_text(call, &output, notes.buf, result);
-    return 0;
+    return al_call_shape_text(call, r, &output, notes.buf, result);
 }
 
 /* Resolve and check the directory for the patches.  Done again before they are written, since a

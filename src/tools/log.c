@@ -90,12 +90,10 @@ static int git_log(struct al_call *call, const void *p, struct al_result *result
 
     options.max_count = args->max_count.given ? args->max_count.value : 0;
     r = al_git_log(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
-    if (r < 0)
-        return r;
-    al_call_shape_text(call, &output, "", result);
+    r = al_call_shape_text(call, r, &output, "", result);
     if (result->truncated)
         note_count(call, &options, result);
-    return 0;
+    return r;
 }
 
 const struct al_tool al_tool_git_log = {
@@ -295,7 +293,6 @@ static int read_date(struct al_call *call, const char *param, const char *given,
 struct showing {
     struct al_change_view view; /* must be first: it takes the patch */
     const struct log_args *args;
-    const struct al_repo *repo;
     struct al_pages pages;
     uint64_t read, shown; /* commits in all, and on this page */
     uint64_t more;        /* commits after the page, with the short form */
@@ -380,7 +377,7 @@ static bool take_files(void *payload, const struct al_diff_raw *files)
 
     for (size_t i = 0; i < files->count; i++) {
         al_str_addc(&unit, ' ');
-        al_change_view_add_file(showing->repo, &files->items[i], &unit);
+        al_change_view_add_file(showing->view.repo, &files->items[i], &unit);
         al_str_addc(&unit, '\n');
     }
     return !unit.len || al_pages_add(&showing->pages, unit.buf, unit.len);
@@ -500,16 +497,14 @@ static int everyday_log(struct al_call *call, const void *p, struct al_result *r
                         struct al_error *err)
 {
     const struct log_args *args = p;
-    al_auto(showing_clear) struct showing showing = { .args = args,
-                                                      .repo = al_call_repo(call),
-                                                      .pages = AL_PAGES_INIT };
+    al_auto(showing_clear) struct showing showing = { .args = args, .pages = AL_PAGES_INIT };
     al_auto(al_freep) char *since = NULL;
     al_auto(al_freep) char *until = NULL;
     struct al_log_query query = args->query;
     int r = al_pages_begin(&showing.pages, call, &args->page, err);
 
     showing.view = (struct al_change_view){ .pages = &showing.pages,
-                                            .repo = showing.repo,
+                                            .repo = al_call_repo(call),
                                             .header = AL_STR_INIT };
     if (r == 0)
         r = read_date(call, "since", query.since, 1, &since, err);

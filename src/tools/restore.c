@@ -172,8 +172,7 @@ int al_git_restore_named(struct al_call *call, const struct al_restore_options *
     al_str_reset(&output.out.out);
     al_str_addf(&output.out.out, "Restored %zu file(s)%s", options->paths->count,
                 unstaged ? "\nStaged changes were unstaged and discarded" : "");
-    al_call_shape_text(call, &output, "", result);
-    return 0;
+    return al_call_shape_text(call, r, &output, "", result);
 }
 
 static const struct al_param git_params[] = {

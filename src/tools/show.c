@@ -41,10 +41,7 @@ static int git_show(struct al_call *call, const void *p, struct al_result *resul
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_show(al_call_repo(call), &args->options, al_call_max_bytes(call), &output, err);
 
-    if (r < 0)
-        return r;
-    al_call_shape_text(call, &output, "", result);
-    return 0;
+    return al_call_shape_text(call, r, &output, "", result);
 }
 
 const struct al_tool al_tool_git_show = {

@@ -385,9 +385,9 @@ static int git_list(struct al_call *call, const void *p, struct al_result *resul
     if (r < 0)
         return r;
     al_stashes_add_lines(&stashes, &output.out.out);
-    al_call_shape_text(call, &output, "", result);
+    r = al_call_shape_text(call, r, &output, "", result);
     result->truncated |= stashes.truncated;
-    return 0;
+    return r;
 }
 
 static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
@@ -398,10 +398,7 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
 
     if (r == 0)
         r = al_git_stash_show(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
-    if (r < 0)
-        return r;
-    al_call_shape_text(call, &output, "", result);
-    return 0;
+    return al_call_shape_text(call, r, &output, "", result);
 }
 
 static int change(struct al_call *call, const void *p, struct al_result *result,
@@ -419,8 +416,7 @@ static int change(struct al_call *call, const void *p, struct al_result *result,
     else if (command_of(p) == AL_STASH_CLEAR)
         al_str_adds(&output.out.out,
                     any ? "Cleared all stashes" : "There was no stash entry to clear");
-    al_call_shape_text(call, &output, "", result);
-    return 0;
+    return al_call_shape_text(call, r, &output, "", result);
 }
 
 static const struct al_operation git_operations[] = {

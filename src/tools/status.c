@@ -59,7 +59,7 @@ static int git_status(struct al_call *call, const void *p, struct al_result *res
     al_git_skipped_filters(al_call_repo(call), &notes);
     al_git_scan_submodules(al_call_repo(call), NULL, args->options.untracked, &submodules);
     al_submodules_add_line(&submodules, &notes);
-    al_call_shape_text(call, &output, notes.buf, result);
+    (void)al_call_shape_text(call, r, &output, notes.buf, result);
     if (args->options.porcelain) /* git's long format contains it */
         note_operation(call, 0, result);
     return 0;

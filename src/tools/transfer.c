@@ -107,16 +107,12 @@ int al_transfer_begin(struct al_call *call, const struct al_repo *repo,
 {
     al_auto(al_network_endp) struct al_network *network = NULL;
     int r = al_network_begin(repo, remote, address, direction, &network, err);
-    const struct al_repo *other = r == 0 ? network->other : NULL;
-    bool writes = direction == AL_PUSHES;
+    const struct al_location *at = r == 0 && network->other ? &network->other->at : NULL;
+    const char *const dirs[] = { at ? at->top : NULL, at ? at->git_dir : NULL,
+                                 at ? at->common_dir : NULL };
 
-    if (other) {
-        r = al_grant_check_dir(al_call_session(call)->grant, other->at.top, writes, err);
-        if (r == 0)
-            r = al_grant_check_dir(al_call_session(call)->grant, other->at.git_dir, writes, err);
-        if (r == 0)
-            r = al_grant_check_dir(al_call_session(call)->grant, other->at.common_dir, writes, err);
-    }
+    for (size_t i = 0; r == 0 && at && i < AL_COUNT(dirs); i++)
+        r = al_grant_check_dir(al_call_session(call)->grant, dirs[i], direction == AL_PUSHES, err);
     if (r == 0)
         *ret_network = al_take(&network);
     return r;

@@ -97,24 +97,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return 0;
 }
 
-static void set_result(const struct git_args *args, const struct al_readonly_run *found,
-                       int64_t took_ms, struct al_result *result)
-{
-    const struct al_str *out = &found->output.out.out, *errors = &found->output.err.out;
-    /* git that was stopped at the output limit has not failed. */
-    const int exit_code = found->output.stopped ? 0 : found->output.exit_code;
-
-    al_result_set_structured(
-        result, json_pack("{s:s, s:i, s:o, s:o, s:f, s:b, s:o, s:b, s:b}", "op", ops[args->op].name,
-                          "exit_code", exit_code, "stdout", al_json_stringn(out->buf, out->len),
-                          "stderr", al_json_stringn(errors->buf, errors->len), "duration_s",
-                          (double)took_ms / 1000.0, "timed_out", found->output.timed_out, "cmd",
-                          al_strings_of(&found->argv, 0), "stdout_truncated", found->out_truncated,
-                          "stderr_truncated", found->err_truncated));
-    result->exit_code = exit_code;
-    result->truncated = found->out_truncated || found->err_truncated;
-}
-
 /* Add notes about submodules, which git was told not to enter. */
 static void note_submodules(struct al_call *call, const struct git_args *args,
                             struct al_result *result)
@@ -136,12 +118,23 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const struct git_args *args = p;
     const struct al_readonly_options options = options_of(args);
     al_auto(al_readonly_run_clear) struct al_readonly_run found = AL_READONLY_RUN_INIT;
+    const struct al_str *out = &found.output.out.out, *errors = &found.output.err.out;
     int64_t began_ms = al_clock_ms();
     int r = al_git_read_only(al_call_repo(call), &options, &found, err);
 
     if (r < 0)
         return r;
-    set_result(args, &found, al_clock_ms() - began_ms, result);
+    /* git that was stopped at the output limit has not failed. */
+    result->exit_code = found.output.stopped ? 0 : found.output.exit_code;
+    result->truncated = found.out_truncated || found.err_truncated;
+    al_result_set_structured(
+        result,
+        json_pack("{s:s, s:i, s:o, s:o, s:f, s:b, s:o, s:b, s:b}", "op", ops[args->op].name,
+                  "exit_code", result->exit_code, "stdout", al_json_stringn(out->buf, out->len),
+                  "stderr", al_json_stringn(errors->buf, errors->len), "duration_s",
+                  (double)(al_clock_ms() - began_ms) / 1000.0, "timed_out", found.output.timed_out,
+                  "cmd", al_strings_of(&found.argv, 0), "stdout_truncated", found.out_truncated,
+                  "stderr_truncated", found.err_truncated));
     note_submodules(call, args, result);
     return 0;
 }

@@ -20,7 +20,6 @@
 #include "git/readonly/readonly_commands.h"
 #include "git/run.h"
 #include "guard/path.h"
-#include "tools/words.h"
 
 /* echo and pwd, with the behaviour of bash's builtins. */
 

@@ -84,18 +84,6 @@ void al_shell_free(struct al_shell *shell)
 #define FILES_MAX      256u
 #define GO_FILES_MAX   1024u
 
-/* Add rules for programs and libraries.  No file with data about the user is included. */
-static void add_system(struct al_confine_rules *rules)
-{
-    static const char *const readable[] = {
-        "/usr",           "/bin",         "/lib",      "/lib64", "/etc/ld.so.cache",
-        "/etc/localtime", "/dev/urandom", "/dev/zero",
-    };
-
-    al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
-    al_confine_add(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
-}
-
 /* Add rules for the roots that the grant allows to read.  Only the first one may be written. */
 static void add_roots(struct al_confine_rules *rules, const struct al_shell *shell, bool writes)
 {
@@ -113,6 +101,11 @@ static void add_roots(struct al_confine_rules *rules, const struct al_shell *she
 static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
                          struct al_shell_program *program, struct al_error *err)
 {
+    /* For programs and libraries.  No file with data about the user is there. */
+    static const char *const readable[] = {
+        "/usr",           "/bin",         "/lib",      "/lib64", "/etc/ld.so.cache",
+        "/etc/localtime", "/dev/urandom", "/dev/zero",
+    };
     bool writes = kind == AL_SHELL_GO || kind == AL_SHELL_OTHER;
     al_auto(al_freep) char *interp = al_program_interpreter(program->path);
     al_auto(al_freep) char *tmp = al_fs_join(shell->work_dir, "tmp");
@@ -124,7 +117,8 @@ static int build_ruleset(const struct al_shell *shell, enum al_shell_kind kind,
 
     al_confine_add(&rules, program->path, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
     al_confine_add(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
-    add_system(&rules);
+    al_confine_add_all(&rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+    al_confine_add(&rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
     if (kind == AL_SHELL_GO) { /* it runs what it builds: no others may write what they execute */
         al_confine_add(&rules, go_root, AL_RIGHT_READ, true);
         al_confine_add(&rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH, true);

@@ -83,29 +83,18 @@ static json_t *safe_copy(const json_t *value, bool is_read)
     return copy;
 }
 
-/* A copy of the schema; NULL: it is too large, or none.  Caller owns the reference. */
-static json_t *safe_schema(const json_t *schema)
-{
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-    const json_t *properties = json_object_get(schema, "properties");
-
-    if (!json_is_object(schema) || json_object_size(properties) > FIELDS_MAX)
-        return NULL;
-    al_json_dump(schema, true, &json);
-    if (json.len > SCHEMA_MAX_BYTES)
-        return NULL;
-    return safe_copy(schema, false);
-}
-
 json_t *al_question_params(const json_t *params, const char *server, const char *tool)
 {
     const char *asked = al_json_get_string(params, "message");
     const char *mode = al_json_get_string(params, "mode");
-    al_auto(al_json_decrefp) json_t *schema =
-        safe_schema(json_object_get(params, "requestedSchema"));
-    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    const json_t *schema = json_object_get(params, "requestedSchema");
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT, json = AL_STR_INIT;
 
-    if (!asked || !schema || (mode && strcmp(mode, "form") != 0))
+    if (!asked || !json_is_object(schema) || (mode && strcmp(mode, "form") != 0) ||
+        json_object_size(json_object_get(schema, "properties")) > FIELDS_MAX)
+        return NULL;
+    al_json_dump(schema, true, &json);
+    if (json.len > SCHEMA_MAX_BYTES)
         return NULL;
     al_str_addf(&message,
                 "The MCP server %s asks this, while it runs %s. It is not a question of "
@@ -114,7 +103,7 @@ json_t *al_question_params(const json_t *params, const char *server, const char 
     al_text_add_indented(&message, asked, false);
     return json_pack("{s:s*, s:o, s:o}", "mode", mode, "message",
                      al_json_stringn(message.buf, message.len), "requestedSchema",
-                     al_take(&schema));
+                     safe_copy(schema, false));
 }
 
 /* The value that binds an approval to the definition; an "always" shows its beginning. */

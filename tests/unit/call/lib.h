@@ -37,9 +37,7 @@ static inline int run_status(struct al_call *call, const void *p, struct al_resu
     int r = al_git_status(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
 
     (void)p;
-    if (r == 0)
-        al_call_shape_text(call, &output, "", result);
-    return r;
+    return al_call_shape_text(call, r, &output, "", result);
 }
 
 static inline int run_add(struct al_call *call, const void *p, struct al_result *result,
@@ -50,9 +48,7 @@ static inline int run_add(struct al_call *call, const void *p, struct al_result 
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
 
-    if (r == 0)
-        al_call_shape_text(call, &output, "", result);
-    return r;
+    return al_call_shape_text(call, r, &output, "", result);
 }
 
 static inline int run_commit(struct al_call *call, const void *p, struct al_result *result,
@@ -63,9 +59,7 @@ static inline int run_commit(struct al_call *call, const void *p, struct al_resu
     const struct al_commit_options options = { .message = args->message };
     int r = al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
 
-    if (r == 0)
-        al_call_shape_text(call, &output, "", result);
-    return r;
+    return al_call_shape_text(call, r, &output, "", result);
 }
 
 static inline int show_staged(struct al_call *call, const void *p, struct al_str *out,
