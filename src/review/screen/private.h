@@ -345,13 +345,11 @@ void al_terminal_close(struct al_terminal *terminal);
 
 /** Readable when a key or an end comes, and when a signal has come.  Borrowed. */
 int al_terminal_key_fd(const struct al_terminal *terminal);
-int al_terminal_signal_fd(const struct al_terminal *terminal);
+int al_terminal_signal_fd(void);
 
-/** What signals ask for. */
-enum al_terminal_event { AL_EVENT_NONE, AL_EVENT_REDRAW, AL_EVENT_SUSPEND, AL_EVENT_END };
-
-/** Take the signals that have come.  *ret_signal is the one of AL_EVENT_END: the screen ends. */
-enum al_terminal_event al_terminal_take_signals(struct al_terminal *terminal, int *ret_signal);
+/** The next signal that has come: SIGTSTP, SIGWINCH, SIGCONT, or one that ends the screen; 0: none.
+ */
+int al_terminal_next_signal(void);
 
 /** The next key.  False: none is pending.  `alone` is left to the caller. */
 bool al_terminal_next_key(struct al_terminal *terminal, struct al_screen_key *ret_key);

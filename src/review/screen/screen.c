@@ -33,6 +33,7 @@
 
 struct session {
     const struct al_setup *setup;
+    struct al_terminal *terminal;
     struct al_review_door *door;
     struct al_model *model;
     struct al_review_notify *notify;
@@ -46,7 +47,10 @@ struct session {
     bool fresh;           /* another entry is shown than when the screen was last drawn */
     bool tells;           /* what waited at the beginning is known: what comes from now on is new */
     bool rings;           /* the bell is due */
+    bool crowded;         /* the last keys were as many as are taken together: there may be more */
+    unsigned nempty;      /* reads in a row that gave nothing */
     bool ends;
+    int signal; /* that ends the screen; 0: none has */
 };
 
 /* --- The list --- */
@@ -398,27 +402,28 @@ static void act(struct session *session, struct al_screen_action action)
     case AL_DO_CHANGES:
         list_again(session);
         break;
+    case AL_DO_SUSPEND:
+        al_terminal_suspend(session->terminal);
+        break;
+    case AL_DO_REDRAW:
+        al_terminal_restart(session->terminal);
+        break;
     case AL_DO_QUIT:
         quit(session);
         break;
     case AL_DO_NOTHING:
-    case AL_DO_SUSPEND:
-    case AL_DO_REDRAW:
     default:
         break;
     }
 }
 
-static struct al_screen_action session_press(struct session *session, struct al_screen_key key)
+static void press(struct session *session, struct al_screen_key key)
 {
     struct al_screen_view *view = &session->view;
     const struct al_screen_look look = al_screen_view_look(view);
-    struct al_screen_action action;
 
     free(al_take(&view->notice));
-    action = al_screen_press(&view->state, &look, key);
-    act(session, action);
-    return action;
+    act(session, al_screen_press(&view->state, &look, key));
 }
 
 /* Say which texts cannot be shown.  Each is borrowed until its source is read again. */
@@ -609,68 +614,43 @@ static void session_run_job(struct session *session)
 
 #define EXIT_SIGNAL     128
 
-struct loop {
-    struct al_terminal *terminal;
-    struct session session;
-    bool crowded;    /* the last keys were as many as are taken together: there may be more */
-    unsigned nempty; /* reads in a row that gave nothing */
-    int signal;      /* that ends the screen; 0: none has */
-};
-
 enum { KEYS, SIGNALS, DOOR, MODEL, JOB, NWAITS };
 
-static void press(struct loop *loop, struct al_screen_key key)
-{
-    const struct al_screen_action action = session_press(&loop->session, key);
-
-    if (action.what == AL_DO_SUSPEND)
-        al_terminal_suspend(loop->terminal);
-    else if (action.what == AL_DO_REDRAW)
-        al_terminal_restart(loop->terminal);
-}
-
 /* Take the keys that are there.  `early`: they were typed before the screen was last drawn. */
-static void take_keys(struct loop *loop, bool early)
+static void take_keys(struct session *session, bool early)
 {
     struct al_screen_key keys[BATCH];
     size_t count = 0;
     bool is_alone;
 
-    while (count < BATCH && al_terminal_next_key(loop->terminal, &keys[count]))
+    while (count < BATCH && al_terminal_next_key(session->terminal, &keys[count]))
         count++;
-    is_alone = count == 1 && !early && !loop->crowded;
-    loop->nempty = count || early ? 0 : loop->nempty + 1;
-    for (size_t i = 0; i < count && !loop->session.ends; i++) {
+    is_alone = count == 1 && !early && !session->crowded;
+    session->nempty = count || early ? 0 : session->nempty + 1;
+    for (size_t i = 0; i < count && !session->ends; i++) {
         keys[i].alone = is_alone;
-        press(loop, keys[i]);
+        press(session, keys[i]);
     }
-    loop->crowded = count == BATCH;
+    session->crowded = count == BATCH;
 }
 
-static void take_signals(struct loop *loop)
+static void take_signals(struct session *session)
 {
-    int number = 0;
+    int number;
 
-    switch (al_terminal_take_signals(loop->terminal, &number)) {
-    case AL_EVENT_SUSPEND:
-        al_terminal_suspend(loop->terminal);
-        break;
-    case AL_EVENT_REDRAW:
-        al_terminal_restart(loop->terminal);
-        break;
-    case AL_EVENT_END:
-        loop->signal = number;
-        break;
-    case AL_EVENT_NONE:
-    default:
-        break;
+    while (!session->signal && (number = al_terminal_next_signal())) {
+        if (number == SIGTSTP)
+            al_terminal_suspend(session->terminal);
+        else if (number == SIGWINCH || number == SIGCONT)
+            al_terminal_restart(session->terminal);
+        else
+            session->signal = number;
     }
 }
 
 /* How long to wait in milliseconds; -1: until something happens. */
-static int timeout_of(const struct loop *loop, int model_fd)
+static int timeout_of(const struct session *session, int model_fd)
 {
-    const struct session *session = &loop->session;
     const int64_t now = al_clock_ms();
     int64_t until = model_fd < 0 ? now + REFRESH_MS : INT64_MAX;
 
@@ -683,25 +663,24 @@ static int timeout_of(const struct loop *loop, int model_fd)
     return until > now ? (int)(until - now) : 0;
 }
 
-static void wait_and_run(struct loop *loop)
+static void wait_and_run(struct session *session)
 {
-    struct session *session = &loop->session;
     const int model_fd = session->model->fd;
     struct pollfd waits[NWAITS] = {
-        [KEYS] = { .fd = al_terminal_key_fd(loop->terminal), .events = POLLIN },
-        [SIGNALS] = { .fd = al_terminal_signal_fd(loop->terminal), .events = POLLIN },
+        [KEYS] = { .fd = al_terminal_key_fd(session->terminal), .events = POLLIN },
+        [SIGNALS] = { .fd = al_terminal_signal_fd(), .events = POLLIN },
         [DOOR] = { .fd = al_review_door_fd(session->door), .events = POLLIN },
         [MODEL] = { .fd = model_fd, .events = POLLIN },
         [JOB] = { .fd = session->job ? al_review_job_fd(session->job) : -1, .events = POLLIN },
     };
-    const int n = poll(waits, NWAITS, timeout_of(loop, model_fd));
+    const int n = poll(waits, NWAITS, timeout_of(session, model_fd));
 
     if (n < 0 && errno != EINTR)
-        loop->signal = SIGHUP;
+        session->signal = SIGHUP;
     if (n < 0)
         return;
     if (waits[SIGNALS].revents)
-        take_signals(loop);
+        take_signals(session);
     if (waits[DOOR].revents)
         session_run_door(session);
     if (waits[MODEL].revents || (model_fd < 0 && n == 0))
@@ -712,41 +691,39 @@ static void wait_and_run(struct loop *loop)
     /* Another entry is shown only once it is drawn: keys that are there belong to the one before.
      */
     if ((waits[KEYS].revents & POLLIN) && !session->fresh)
-        take_keys(loop, false);
-    if ((waits[KEYS].revents & (POLLHUP | POLLERR | POLLNVAL)) || loop->nempty > EMPTY_READS_MAX)
-        loop->signal = SIGHUP;
+        take_keys(session, false);
+    if ((waits[KEYS].revents & (POLLHUP | POLLERR | POLLNVAL)) || session->nempty > EMPTY_READS_MAX)
+        session->signal = SIGHUP;
 }
 
-static void run(struct loop *loop)
+static void run(struct session *session)
 {
-    struct session *session = &loop->session;
-
     session_run_door(session);
-    while (!session->ends && !loop->signal) {
+    while (!session->ends && !session->signal) {
         const bool fresh = session->fresh;
 
         session->fresh = false;
-        al_screen_draw(loop->terminal, &session->view);
+        al_screen_draw(session->terminal, &session->view);
         if (session->rings)
-            al_terminal_ring(loop->terminal);
+            al_terminal_ring(session->terminal);
         session->rings = false;
         if (fresh)
-            take_keys(loop, true);
+            take_keys(session, true);
         else
-            wait_and_run(loop);
+            wait_and_run(session);
     }
 }
 
 int al_review_screen(const struct al_setup *setup, const struct al_strv *dirs, struct al_error *err)
 {
-    struct loop loop = { .terminal = NULL };
-    int r = session_open(&loop.session, setup, dirs, err);
+    struct session session;
+    int r = session_open(&session, setup, dirs, err);
 
     if (r == 0)
-        r = al_terminal_open(&loop.terminal, err);
+        r = al_terminal_open(&session.terminal, err);
     if (r == 0)
-        run(&loop);
-    al_terminal_close(loop.terminal);
-    session_clear(&loop.session);
-    return r < 0 ? r : loop.signal ? EXIT_SIGNAL + loop.signal : 0;
+        run(&session);
+    al_terminal_close(session.terminal);
+    session_clear(&session);
+    return r < 0 ? r : session.signal ? EXIT_SIGNAL + session.signal : 0;
 }

@@ -92,19 +92,11 @@ static void restore_signals(void)
     al_close(al_take_fd(&signal_fds[1]));
 }
 
-enum al_terminal_event al_terminal_take_signals(struct al_terminal *terminal, int *ret_signal)
+int al_terminal_next_signal(void)
 {
-    enum al_terminal_event event = AL_EVENT_NONE;
     unsigned char byte;
 
-    (void)terminal;
-    while (event != AL_EVENT_END && read(signal_fds[0], &byte, 1) == 1) {
-        *ret_signal = byte;
-        event = byte == SIGTSTP                       ? AL_EVENT_SUSPEND
-                : byte == SIGWINCH || byte == SIGCONT ? AL_EVENT_REDRAW
-                                                      : AL_EVENT_END;
-    }
-    return event;
+    return read(signal_fds[0], &byte, 1) == 1 ? byte : 0;
 }
 
 /* --- Beginning and end --- */
@@ -221,9 +213,8 @@ int al_terminal_key_fd(const struct al_terminal *terminal)
     return fileno(terminal->file);
 }
 
-int al_terminal_signal_fd(const struct al_terminal *terminal)
+int al_terminal_signal_fd(void)
 {
-    (void)terminal;
     return signal_fds[0];
 }
 
