@@ -245,66 +245,46 @@ static void show(const struct al_result *result)
     al_cli_print(conflict ? STDERR_FILENO : STDOUT_FILENO, &text);
 }
 
-/* Prepare the call of a tool for the staged commit that the command names. */
-static int prepare(struct al_staging_command *command, struct al_options *options, const char *name,
-                   const char *tool_name, const struct al_listed_tool **ret_tool,
-                   json_t **ret_arguments, struct al_error *err)
-{
-    int r;
-
-    al_option_set(options, "--toolset", "staging");
-    r = al_prepare_call(&command->setup, name, options, 1, (char *[]){ (char *)tool_name, NULL },
-                        ret_tool, ret_arguments, err);
-    if (r == 0)
-        al_json_set(*ret_arguments, "commitId", al_json_string(command->id));
-    return r;
-}
-
-static int staging_discard(struct al_staging_command *command, struct al_options *options)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    al_auto(al_json_decrefp) json_t *arguments = NULL;
-    const struct al_listed_tool *tool = NULL;
-    int r = prepare(command, options, "staging discard", "git_discard", &tool, &arguments, &err);
-
-    return r < 0 ? al_cli_fail(&err)
-                 : al_cli_run_call(&command->setup, tool, arguments, command->json, NULL);
-}
-
-static int staging_push(struct al_staging_command *command, struct al_options *options)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    al_auto(al_json_decrefp) json_t *arguments = NULL;
-    const struct al_listed_tool *tool = NULL;
-    int r = prepare(command, options, "staging push", "git_push", &tool, &arguments, &err);
-
-    if (r < 0)
-        return al_cli_fail(&err);
-    if (command->target || command->branch || !command->setup.session.defaults.has_target)
-        r = add_target(command, arguments, &err);
-    if (r < 0) {
-        (void)al_cli_fail(&err);
-        return AL_EXIT_USAGE;
-    }
-    return al_cli_run_call(&command->setup, tool, arguments, command->json, show);
-}
-
 #define PATIENCE_MS 600000u
 
 /* One that calls a tool has no `run`. */
 static const struct subcommand {
     const char *name;
     int (*run)(struct al_staging_command *command, struct al_error *err);
-    int (*call)(struct al_staging_command *command, struct al_options *options);
+    const char *tool;
     bool needs_id, needs_no_store, takes_target;
 } subcommands[] = {
     { "list", .run = staging_list },
     { "show", .run = staging_show, .needs_id = true },
     { "diff", .run = staging_diff, .needs_id = true },
-    { "discard", .call = staging_discard, .needs_id = true },
+    { "discard", .tool = "git_discard", .needs_id = true },
     { "open", .run = staging_open, .needs_no_store = true },
-    { "push", .call = staging_push, .needs_id = true, .takes_target = true },
+    { "push", .tool = "git_push", .needs_id = true, .takes_target = true },
 };
+
+/* Call a tool for the staged commit that the command names. */
+static int call(struct al_staging_command *command, const struct subcommand *sub,
+                struct al_options *options)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_json_decrefp) json_t *arguments = NULL;
+    al_auto(al_freep) char *name = al_asprintf("staging %s", sub->name);
+    const struct al_listed_tool *tool = NULL;
+
+    al_option_set(options, "--toolset", "staging");
+    if (al_prepare_call(&command->setup, name, options, 1, (char *[]){ (char *)sub->tool, NULL },
+                        &tool, &arguments, &err) < 0)
+        return al_cli_fail(&err);
+    al_json_set(arguments, "commitId", al_json_string(command->id));
+    if (sub->takes_target &&
+        (command->target || command->branch || !command->setup.session.defaults.has_target) &&
+        add_target(command, arguments, &err) < 0) {
+        (void)al_cli_fail(&err);
+        return AL_EXIT_USAGE;
+    }
+    return al_cli_run_call(&command->setup, tool, arguments, command->json,
+                           sub->takes_target ? show : NULL);
+}
 
 /* The session opens the store if it offers a tool that needs it; else it is opened here. */
 static int open_session(struct al_staging_command *command, const struct subcommand *sub,
@@ -370,7 +350,7 @@ int al_cmd_staging(struct al_options *options, int argc, char **argv)
     if (!sub->takes_target && (command.target || command.branch))
         return al_cli_usage("staging %s takes neither --target nor --branch", sub->name);
     command.id = argc > 1 ? argv[1] : NULL;
-    code = sub->run ? run(&command, sub, options) : sub->call(&command, options);
+    code = sub->run ? run(&command, sub, options) : call(&command, sub, options);
     al_setup_clear(&command.setup);
     return code;
 }
