@@ -53,23 +53,9 @@ void al_children_unlock(void)
 void al_children_add(struct al_child *child)
 {
     pthread_mutex_lock(&list_mutex);
-    child->previous = NULL;
     child->next = children;
-    if (children)
-        children->previous = child;
     children = child;
     pthread_mutex_unlock(&list_mutex);
-}
-
-/* Caller holds list_mutex. */
-static void remove_child(struct al_child *child)
-{
-    if (child->previous)
-        child->previous->next = child->next;
-    else
-        children = child->next;
-    if (child->next)
-        child->next->previous = child->previous;
 }
 
 static bool is_listed(pid_t pid)
@@ -138,21 +124,6 @@ void al_child_kill(const struct al_child *child)
     (void)kill(-child->pid, SIGKILL);
 }
 
-/* A process that was adopted but is in the session of a registered child is left to that child's
- * end. */
-static bool is_orphan(pid_t pid)
-{
-    return !al_pids_contain(&preexisting, pid) && !is_listed(pid) && !is_listed(getsid(pid));
-}
-
-/* Reap an adopted process of a session that is left to its child's end, if it has ended: a child
- * may run as long as the server does. */
-static void reap_adopted(pid_t pid)
-{
-    if (!al_pids_contain(&preexisting, pid) && !is_listed(pid))
-        (void)waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOHANG | __WALL);
-}
-
 /*
  * Kill orphans and all their descendants, and reap the orphans.  True: there was one.
  *
@@ -167,10 +138,14 @@ static bool kill_orphans_once(void)
 
     add_children(&pids, getpid());
     for (size_t i = 0; i < pids.count; i++) {
-        if (is_orphan(pids.items[i]))
-            pids.items[norphans++] = pids.items[i];
-        else
-            reap_adopted(pids.items[i]);
+        const pid_t pid = pids.items[i];
+
+        if (al_pids_contain(&preexisting, pid) || is_listed(pid))
+            continue;
+        if (!is_listed(getsid(pid)))
+            pids.items[norphans++] = pid;
+        else /* it is adopted, and left to the end of the child whose session it is in */
+            (void)waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOHANG | __WALL);
     }
     pids.count = norphans;
     for (size_t i = 0; i < pids.count; i++) {
@@ -210,6 +185,7 @@ static bool is_sweep_due(bool exec_once)
 void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info)
 {
     const id_t pidfd = (id_t)child->pidfd;
+    struct al_child **at = &children;
 
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOWAIT);
 
@@ -218,7 +194,9 @@ void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info)
     (void)kill(-child->pid, SIGKILL);
     pthread_mutex_lock(&list_mutex);
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED);
-    remove_child(child);
+    while (*at != child)
+        at = &(*at)->next;
+    *at = child->next;
     pthread_mutex_unlock(&list_mutex);
     pthread_rwlock_unlock(&sweep_lock);
 

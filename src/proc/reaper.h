@@ -33,7 +33,7 @@ struct al_child {
     pid_t pid; /**< also its session and process group */
     int pidfd;
     uint32_t grace_ms; /**< time from SIGTERM to SIGKILL; 0: SIGKILL at once */
-    struct al_child *next, *previous;
+    struct al_child *next;
 };
 
 /** Remember the children that exist already.  Before any thread exists. */

@@ -58,6 +58,34 @@ enum {
     FILTERS = NETWORK_PAIRS + 1, /* the first two also together, the others alone */
 };
 
+/* System calls that every filter refuses. */
+static const uint32_t refused[] = {
+    /* Access to the memory and descriptors of other processes: without Landlock, also of the
+       server. */
+    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd,
+
+    /* Kernel interfaces that no tool needs and that many exploits use. */
+    SYS_bpf, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_perf_event_open,
+    SYS_open_by_handle_at,
+
+    /*
+     * Namespaces: root in a user namespace reaches kernel code that no other unprivileged process
+     * reaches.  Mounts, by the old and the new interface.
+     */
+    SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_open_tree,
+    SYS_open_tree_attr, SYS_move_mount, SYS_fsopen, SYS_fsconfig, SYS_fsmount, SYS_fspick,
+    SYS_mount_setattr,
+
+    /* Loading kernels and modules, in case the server runs as root. */
+    SYS_kexec_load, SYS_kexec_file_load, SYS_init_module, SYS_finit_module, SYS_delete_module,
+
+    /*
+     * io_uring makes system calls that no filter sees.  With kernel.io_uring_disabled the kernel
+     * gives EPERM as well, and programs fall back.
+     */
+    SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register
+};
+
 /* A system call that fails with `error`: always, or only as one of the last members says. */
 struct row {
     uint32_t number;
@@ -78,55 +106,6 @@ struct row {
      CLONE_NEWCGROUP)
 
 static const struct row rows[] = {
-    /* Access to the memory and descriptors of other processes: without Landlock, also of the
-       server. */
-    { .number = SYS_ptrace, .filters = EVERY, .error = EPERM },
-    { .number = SYS_process_vm_readv, .filters = EVERY, .error = EPERM },
-    { .number = SYS_process_vm_writev, .filters = EVERY, .error = EPERM },
-    { .number = SYS_pidfd_getfd, .filters = EVERY, .error = EPERM },
-
-    /* Kernel interfaces that no tool needs and that many exploits use. */
-    { .number = SYS_bpf, .filters = EVERY, .error = EPERM },
-    { .number = SYS_userfaultfd, .filters = EVERY, .error = EPERM },
-    { .number = SYS_keyctl, .filters = EVERY, .error = EPERM },
-    { .number = SYS_add_key, .filters = EVERY, .error = EPERM },
-    { .number = SYS_request_key, .filters = EVERY, .error = EPERM },
-    { .number = SYS_perf_event_open, .filters = EVERY, .error = EPERM },
-    { .number = SYS_open_by_handle_at, .filters = EVERY, .error = EPERM },
-
-    /*
-     * Namespaces: root in a user namespace reaches kernel code that no other unprivileged process
-     * reaches.  Mounts, by the old and the new interface.
-     */
-    { .number = SYS_unshare, .filters = EVERY, .error = EPERM },
-    { .number = SYS_setns, .filters = EVERY, .error = EPERM },
-    { .number = SYS_mount, .filters = EVERY, .error = EPERM },
-    { .number = SYS_umount2, .filters = EVERY, .error = EPERM },
-    { .number = SYS_pivot_root, .filters = EVERY, .error = EPERM },
-    { .number = SYS_open_tree, .filters = EVERY, .error = EPERM },
-    { .number = SYS_open_tree_attr, .filters = EVERY, .error = EPERM },
-    { .number = SYS_move_mount, .filters = EVERY, .error = EPERM },
-    { .number = SYS_fsopen, .filters = EVERY, .error = EPERM },
-    { .number = SYS_fsconfig, .filters = EVERY, .error = EPERM },
-    { .number = SYS_fsmount, .filters = EVERY, .error = EPERM },
-    { .number = SYS_fspick, .filters = EVERY, .error = EPERM },
-    { .number = SYS_mount_setattr, .filters = EVERY, .error = EPERM },
-
-    /* Loading kernels and modules, in case the server runs as root. */
-    { .number = SYS_kexec_load, .filters = EVERY, .error = EPERM },
-    { .number = SYS_kexec_file_load, .filters = EVERY, .error = EPERM },
-    { .number = SYS_init_module, .filters = EVERY, .error = EPERM },
-    { .number = SYS_finit_module, .filters = EVERY, .error = EPERM },
-    { .number = SYS_delete_module, .filters = EVERY, .error = EPERM },
-
-    /*
-     * io_uring makes system calls that no filter sees.  With kernel.io_uring_disabled the kernel
-     * gives EPERM as well, and programs fall back.
-     */
-    { .number = SYS_io_uring_setup, .filters = EVERY, .error = EPERM },
-    { .number = SYS_io_uring_enter, .filters = EVERY, .error = EPERM },
-    { .number = SYS_io_uring_register, .filters = EVERY, .error = EPERM },
-
     /* Input into a terminal or a console. */
     { .number = SYS_ioctl,
       .filters = EVERY,
@@ -183,7 +162,7 @@ static const struct row rows[] = {
 };
 
 /* What begins and ends a filter, and the longest row for each row. */
-#define FILTER_INSTRUCTIONS (6 + AL_COUNT(rows) * 8)
+#define FILTER_INSTRUCTIONS (6 + AL_COUNT(refused) * 2 + AL_COUNT(rows) * 8)
 
 #define SOCKET_TYPE_BITS    0xf /* the kernel's SOCK_TYPE_MASK; the rest are flags */
 
@@ -276,6 +255,8 @@ static void build(struct filter *filter, unsigned guards)
 
     filter->program = (struct sock_fprog){ .filter = filter->code };
     add(filter, begin, AL_COUNT(begin));
+    for (size_t i = 0; i < AL_COUNT(refused); i++)
+        add_row(filter, &(struct row){ .number = refused[i], .error = EPERM }, false);
     for (size_t i = 0; i < AL_COUNT(rows); i++) {
         if (rows[i].filters & guards)
             add_row(filter, &rows[i], guards & EXEC_ONCE);
