@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/help.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -267,12 +266,6 @@ const struct al_command *al_command_find(const char *word, struct al_nearest *ne
     return NULL;
 }
 
-int al_help_overview(void)
-{
-    (void)fputs(overview, stdout);
-    return AL_EXIT_OK;
-}
-
 bool al_command_shows(const struct al_command *command, const struct al_option_row *row)
 {
     return !row->list || !strcmp(row->list, command->name) ||
@@ -284,12 +277,16 @@ bool al_command_shows(const struct al_command *command, const struct al_option_r
 
 int al_help_command(const char *word)
 {
-    const struct al_command *command = al_command_find(word, NULL);
+    const struct al_command *command = word ? al_command_find(word, NULL) : NULL;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const char *gap = "\n";
 
-    if (!command)
+    if (word && !command)
         return al_cli_usage("no help for '%s'; see airlock --help", word);
+    if (!command) {
+        al_cli_say("%s", overview);
+        return AL_EXIT_OK;
+    }
     al_str_addf(&text, "usage: %s\n\n", command->usage);
     al_cli_wrap(&text, 0, command->about);
     for (const struct al_option_row *row = al_option_rows; row->name; row++) {

@@ -39,11 +39,8 @@ bool al_command_shows(const struct al_command *command, const struct al_option_r
  * NULL. */
 const struct al_command *al_command_find(const char *word, struct al_nearest *nearest);
 
-/** Print the overview to stdout.  Returns the exit code. */
-int al_help_overview(void);
-
-/** Print one command's help to stdout.  Returns the exit code: AL_EXIT_USAGE for an unknown
- * command. */
+/** Print one command's help to stdout, or the overview for NULL.  Returns the exit code:
+ * AL_EXIT_USAGE for an unknown command. */
 int al_help_command(const char *word);
 
 #endif

@@ -35,7 +35,7 @@ static int askpass(int argc, char **argv)
         const char *answer = at + strlen(at) + 1;
 
         if (answer < end && !strcmp(at, argv[1])) {
-            (void)printf("%s\n", answer);
+            al_cli_say("%s\n", answer);
             return AL_EXIT_OK;
         }
         at = answer < end ? answer + strlen(answer) + 1 : end;
@@ -118,7 +118,7 @@ static int run(int argc, char **argv)
         }
     }
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
-        int code = argc > 2 ? al_help_command(argv[2]) : al_help_overview();
+        int code = al_help_command(argc > 2 ? argv[2] : NULL);
 
         return argc > 1 ? code : AL_EXIT_USAGE;
     }

@@ -2,11 +2,8 @@
 #include "cli/print.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -16,7 +13,6 @@
 #include "cli/names.h"
 #include "cli/setup.h"
 #include "guard/text.h"
-#include "proc/cancel.h"
 #include "tools/toolsets.h"
 #include "tools/upstream/mounts.h"
 
@@ -296,20 +292,15 @@ void al_cli_print(int fd, const struct al_str *text)
     note_error(al_write_all(fd, text->buf, text->len));
 }
 
-char al_cli_ask(const char *question, struct al_cancel *cancel)
+void al_cli_say(const char *fmt, ...)
 {
-    struct pollfd wait[] = { { .fd = STDIN_FILENO, .events = POLLIN },
-                             { .fd = al_cancel_fd(cancel), .events = POLLIN } };
-    char answer[16] = "";
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    va_list args;
 
-    (void)al_write_all(STDOUT_FILENO, question, strlen(question));
-    while (poll(wait, AL_COUNT(wait), -1) < 0 && errno == EINTR)
-        continue;
-    if (al_cancel_fired(cancel) || !fgets(answer, (int)sizeof(answer), stdin))
-        return 0;
-    if (!strcasecmp(answer, "yes\n") || (*answer && !strcmp(answer + 1, "\n")))
-        return (char)(*answer | 0x20);
-    return 0;
+    va_start(args, fmt);
+    al_str_addv(&text, fmt, args);
+    va_end(args);
+    al_cli_print(STDOUT_FILENO, &text);
 }
 
 void al_cli_print_json(json_t *object)
@@ -345,21 +336,8 @@ void al_cli_wrap(struct al_str *out, size_t indent, const char *text)
     al_str_addc(out, '\n');
 }
 
-/* stdio keeps no errno of an earlier failure.  Whether it was EPIPE is visible in the pipe's state.
- */
-static bool is_reader_gone(void)
-{
-    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
-
-    return poll(&out, 1, 0) == 1 && out.revents & (POLLERR | POLLNVAL);
-}
-
 int al_cli_finish(int code)
 {
-    if (fflush(stdout) != 0)
-        note_error(-errno);
-    else if (ferror(stdout) && !is_reader_gone())
-        note_error(-EIO);
     return code == AL_EXIT_OK && output_lost ? AL_EXIT_FAILED : code;
 }
 

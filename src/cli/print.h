@@ -11,7 +11,6 @@
 #include "cli/options.h"
 #include "cli/setup.h"
 
-struct al_cancel;
 struct al_nearest;
 
 /** Columns of the text that commands print about themselves. */
@@ -20,6 +19,9 @@ struct al_nearest;
 /** Write the output of a command.  The first failure is reported on stderr; EPIPE is none. */
 void al_cli_print(int fd, const struct al_str *text);
 
+/** Write a text to standard output. */
+void al_printf(1, 2) al_cli_say(const char *fmt, ...);
+
 /** Append text to the last line of `out`, from column `indent` on, in as many lines as needed. */
 void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
 
@@ -27,11 +29,7 @@ void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
  * struct al_run_limits; NULL says that it is over.  `payload` is ignored. */
 void al_cli_note_wait(void *payload, const char *line);
 
-/** Ask on standard output, and read one line.  The letter that it is in lower case, of "yes" too;
- * 0: something else, its end, or a signal.  `cancel` may be NULL. */
-char al_cli_ask(const char *question, struct al_cancel *cancel);
-
-/** Flush stdout.  Returns `code`, or AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost. */
+/** Returns `code`, or AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost. */
 int al_cli_finish(int code);
 
 /** Print "airlock: <line>" about wrong words to stderr.  Returns AL_EXIT_USAGE. */

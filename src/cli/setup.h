@@ -116,7 +116,8 @@ char *al_setup_client_file(const struct al_setup *setup, pid_t client);
 
 /** Open the staging, for a session without a tool of it.  Call al_setup_session() first.
  * AL_ERR_NOT_FOUND with `must_exist` when nothing was ever staged. */
-int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *err);
+int al_setup_staging(const struct al_setup *setup, struct al_session *session, bool must_exist,
+                     struct al_error *err);
 
 /** Settle which git directories outside of these roots belong to them; part of al_setup_git(). */
 int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, struct al_error *err);

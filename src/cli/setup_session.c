@@ -119,8 +119,8 @@ static int make_sandbox(const struct al_setup *setup, struct al_session *session
     return r;
 }
 
-static int make_staging(const struct al_setup *setup, bool must_exist, struct al_session *session,
-                        struct al_error *err)
+int al_setup_staging(const struct al_setup *setup, struct al_session *session, bool must_exist,
+                     struct al_error *err)
 {
     const struct al_config *config = &setup->config;
     const struct al_staging_settings *settings = setup->session.staging_settings;
@@ -144,11 +144,6 @@ static int make_staging(const struct al_setup *setup, bool must_exist, struct al
         &limits, &session->staging, err);
 }
 
-int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *err)
-{
-    return make_staging(setup, must_exist, &setup->session, err);
-}
-
 /* Make the sandbox and the staging, if a tool of them is offered. */
 static int set_up_sandbox(const struct al_setup *setup, struct al_session *session,
                           struct al_error *err)
@@ -159,7 +154,7 @@ static int set_up_sandbox(const struct al_setup *setup, struct al_session *sessi
     if (!stages && !offers(setup, "files"))
         return 0;
     r = make_sandbox(setup, session, err);
-    return r == 0 && stages ? make_staging(setup, false, session, err) : r;
+    return r == 0 && stages ? al_setup_staging(setup, session, false, err) : r;
 }
 
 extern char **environ;

@@ -315,6 +315,16 @@ static bool read_line(const struct al_tty *tty, const struct al_meanwhile *meanw
     return true;
 }
 
+char al_tty_ask(const char *question, struct al_cancel *cancel)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    (void)al_write_all(STDOUT_FILENO, question, strlen(question));
+    if (!read_line(&(struct al_tty){ .fd = STDIN_FILENO }, NULL, cancel, &line))
+        return 0;
+    return !strcasecmp(line.buf, "yes\n") || line.len == 2 ? (char)(*line.buf | 0x20) : 0;
+}
+
 /* The letter of an answer; 0: not an answer.  A word that only begins like an answer is not
  * accepted, so that nothing is approved by mistake. */
 static char letter_of(const char *line, bool offers_always)

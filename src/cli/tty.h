@@ -18,6 +18,10 @@ bool al_tty_open(struct al_tty *ret);
 /** The terminal as an approver, which borrows `tty`. */
 struct al_approver al_tty_approver(struct al_tty *tty);
 
+/** Ask on standard output, and read one line.  The letter that it is in lower case, of "yes" too;
+ * 0: something else, its end, or a signal.  `cancel` may be NULL. */
+char al_tty_ask(const char *question, struct al_cancel *cancel);
+
 /** Test whether to write colours to `fd`: it is a terminal, NO_COLOR is not set and TERM is not
  * "dumb".
  */

@@ -253,30 +253,30 @@ static void read_file(struct reader *reader, const struct al_key *key, const str
 
     if (!check_string(reader, key, value))
         return;
-    if (key->kind == AL_KEY_ABS_FILE && *value->text != '/' && !al_starts_with(value->text, "~/"))
-        fail(reader, value, "must be an absolute path or begin with '~/'");
-    else if (al_ends_with(value->text, "/"))
+    if (al_ends_with(value->text, "/"))
         fail(reader, value, "must name a file, not a directory");
     path = expand_home(reader, value);
     free(*field);
     *field = al_fs_join(directory, path); /* an absolute path stays */
 }
 
-static void read_string(struct reader *reader, const struct al_key *key,
+static void read_scalar(struct reader *reader, const struct al_key *key,
                         const struct al_value *value, void *ret)
 {
-    char **field = ret;
-    if (!check_string(reader, key, value))
-        return;
-    free(*field);
-    *field = al_strdup(value->text);
-}
+    char **string = ret;
 
-static void read_choice(struct reader *reader, const struct al_key *key,
-                        const struct al_value *value, void *ret)
-{
-    if (check_string(reader, key, value))
+    if (key->kind == AL_KEY_BOOL) {
+        *(bool *)ret = !strcmp(value->text, "true");
+    } else if (key->kind == AL_KEY_UINT32) {
+        *(uint32_t *)ret = (uint32_t)number_of(reader, key, value);
+    } else if (key->kind == AL_KEY_UINT64) {
+        *(uint64_t *)ret = (uint64_t)number_of(reader, key, value);
+    } else if (check_string(reader, key, value) && key->kind == AL_KEY_CHOICE) {
         (void)has_word(key, value->text, ret);
+    } else if (key->kind == AL_KEY_STRING) {
+        free(*string);
+        *string = al_strdup(value->text);
+    }
 }
 
 /* --- Tables whose names the user chooses, and lists of tables --- */
@@ -411,38 +411,18 @@ static void read_rules(struct reader *reader, const struct al_key *key,
 
 /* --- Tables of keys --- */
 
-static void read_bool(struct reader *reader, const struct al_key *key, const struct al_value *value,
-                      void *ret)
-{
-    (void)reader;
-    (void)key;
-    *(bool *)ret = !strcmp(value->text, "true");
-}
-
-static void read_uint32(struct reader *reader, const struct al_key *key,
-                        const struct al_value *value, void *ret)
-{
-    *(uint32_t *)ret = (uint32_t)number_of(reader, key, value);
-}
-
-static void read_uint64(struct reader *reader, const struct al_key *key,
-                        const struct al_value *value, void *ret)
-{
-    *(uint64_t *)ret = (uint64_t)number_of(reader, key, value);
-}
-
 static const struct {
     enum type wanted;
     void (*read)(struct reader *reader, const struct al_key *key, const struct al_value *value,
                  void *ret);
 } kinds[] = {
-    [AL_KEY_BOOL] = { TRUTH, read_bool },         [AL_KEY_UINT32] = { WHOLE, read_uint32 },
-    [AL_KEY_UINT64] = { WHOLE, read_uint64 },     [AL_KEY_STRING] = { STRING, read_string },
-    [AL_KEY_STRINGS] = { STRINGS, read_strings }, [AL_KEY_PATHS] = { STRINGS, read_strings },
-    [AL_KEY_ABS_FILE] = { STRING, read_file },    [AL_KEY_FILE] = { STRING, read_file },
-    [AL_KEY_CHOICE] = { STRING, read_choice },    [AL_KEY_VARIABLES] = { TABLE, read_variables },
-    [AL_KEY_DIRS] = { TABLE, read_dirs },         [AL_KEY_GRANTS] = { TABLE, read_grants },
-    [AL_KEY_SERVERS] = { TABLE, read_servers },   [AL_KEY_RULES] = { TABLES, read_rules },
+    [AL_KEY_BOOL] = { TRUTH, read_scalar },         [AL_KEY_UINT32] = { WHOLE, read_scalar },
+    [AL_KEY_UINT64] = { WHOLE, read_scalar },       [AL_KEY_STRING] = { STRING, read_scalar },
+    [AL_KEY_STRINGS] = { STRINGS, read_strings },   [AL_KEY_PATHS] = { STRINGS, read_strings },
+    [AL_KEY_FILE] = { STRING, read_file },          [AL_KEY_CHOICE] = { STRING, read_scalar },
+    [AL_KEY_VARIABLES] = { TABLE, read_variables }, [AL_KEY_DIRS] = { TABLE, read_dirs },
+    [AL_KEY_GRANTS] = { TABLE, read_grants },       [AL_KEY_SERVERS] = { TABLE, read_servers },
+    [AL_KEY_RULES] = { TABLES, read_rules },
 };
 
 static void read_key(struct reader *reader, const struct al_key *key, const struct al_value *value,

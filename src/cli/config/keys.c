@@ -78,7 +78,6 @@ static int check_place(const char *place, struct al_error *err)
 #define STRING(name)              .kind = AL_KEY_STRING, FIELD(name, char *)
 #define STRINGS(name, least, most)                                                                 \
     .kind = AL_KEY_STRINGS, FIELD(name, struct al_strv), BETWEEN(least, most)
-#define ABS_FILE(name)      .kind = AL_KEY_ABS_FILE, FIELD(name, char *)
 #define RELATIVE_FILE(name) .kind = AL_KEY_FILE, FIELD(name, char *)
 /* The reader writes a choice as an unsigned int, so the enum has to have the same size. */
 #define FITS(type) (0 * sizeof(char[sizeof(type) == sizeof(unsigned) ? 1 : -1]))
@@ -110,6 +109,13 @@ static const char *const staging_backends[] = { "memory", "directory", NULL };
 static int check_absolute(const char *path, struct al_error *err)
 {
     return *path == '/' ? 0 : al_error_set(err, AL_ERR_BAD_ARGS, "must be an absolute path");
+}
+
+static int check_home(const char *path, struct al_error *err)
+{
+    return *path == '/' || al_starts_with(path, "~/")
+               ? 0
+               : al_error_set(err, AL_ERR_BAD_ARGS, "must be an absolute path or begin with '~/'");
 }
 
 /* A rule whose pattern nothing matches protects nothing. */
@@ -185,7 +191,8 @@ static const struct al_key keys[] = {
       OF_RULE(decision, enum al_approval_mode), .words = approval_modes },
     { "tools.approval.rule.message", "What the agent is told.", RULE_STRING(message) },
 
-    { "journal.file", "The journal.", ABS_FILE(journal.file), .option = "--audit" },
+    { "journal.file", "The journal.", RELATIVE_FILE(journal.file), .check = check_home,
+      .option = "--audit" },
     { "journal.max_log_bytes", "A log of this size is renamed, and a new one begun.",
       UINT32(journal.max_log_bytes, 16384, 1 << 30), .initial = 64 << 20 },
     { "journal.checkpoints", "false: no checkpoints.", BOOL(journal.checkpoints), .initial = true,
@@ -349,7 +356,7 @@ void al_keys_init(enum al_key_place place, void *fields)
 
 static bool is_text(enum al_key_kind kind)
 {
-    return kind == AL_KEY_STRING || kind == AL_KEY_ABS_FILE || kind == AL_KEY_FILE;
+    return kind == AL_KEY_STRING || kind == AL_KEY_FILE;
 }
 
 static bool is_list(enum al_key_kind kind)

@@ -23,7 +23,6 @@ enum al_key_kind {
     AL_KEY_STRING,    /**< char *, NULL when absent */
     AL_KEY_STRINGS,   /**< struct al_strv */
     AL_KEY_PATHS,     /**< struct al_strv of absolute paths */
-    AL_KEY_ABS_FILE,  /**< char *, an absolute path after reading */
     AL_KEY_FILE,      /**< char *, a path; a relative one begins where the file that is read lies */
     AL_KEY_CHOICE,    /**< an enum whose values index `words` */
     AL_KEY_VARIABLES, /**< struct al_strv of "NAME=value": a table whose names the user chooses */

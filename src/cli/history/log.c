@@ -7,11 +7,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +27,7 @@
 #include "cli/pager.h"
 #include "cli/print.h"
 #include "cli/setup.h"
+#include "cli/signals.h"
 #include "cli/tty.h"
 #include "guard/text.h"
 #include "history/journal.h"
@@ -439,10 +438,10 @@ static size_t terminal_width(void)
 #define FOLLOW_MS 250
 
 /* Wait until it is time to look again.  False: a signal came, or the reader of stdout is gone. */
-static bool wait_a_moment(int signal_fd)
+static bool wait_a_moment(const struct al_cancel *cancel)
 {
     struct pollfd wait[] = {
-        { .fd = signal_fd, .events = POLLIN },
+        { .fd = al_cancel_fd(cancel), .events = POLLIN },
         { .fd = STDOUT_FILENO, .events = 0 }, /* POLLERR is always reported */
     };
 
@@ -451,6 +450,7 @@ static bool wait_a_moment(int signal_fd)
 
 struct view {
     const struct al_query *query;
+    const struct al_setup *setup;
     struct al_history history;
     struct table table;
     struct al_strv lines; /* that the query selects, and that are not shown yet */
@@ -566,21 +566,14 @@ static int take_lines(struct view *view)
     return r;
 }
 
-/* Show new lines until SIGINT, SIGTERM or until the reader of stdout is gone.  0 or -errno. */
+/* Show new lines until a signal ends that, or until the reader of stdout is gone.  0 or -errno. */
 static int follow(struct view *view)
 {
-    al_auto(al_closep) int signal_fd = -1;
-    sigset_t signals;
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     int r = 0;
 
-    (void)sigemptyset(&signals);
-    (void)sigaddset(&signals, SIGINT);
-    (void)sigaddset(&signals, SIGTERM);
-    (void)sigprocmask(SIG_BLOCK, &signals, NULL); /* for the rest of the process */
-    signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
-    if (signal_fd < 0)
-        return -errno;
-    while (r == 0 && wait_a_moment(signal_fd)) {
+    al_signals_handle(view->setup, al_cancel_ref(cancel));
+    while (r == 0 && wait_a_moment(cancel)) {
         al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
         r = take_lines(view);
@@ -603,18 +596,15 @@ static int verify(const char *file, bool json)
         return AL_EXIT_FAILED;
     }
     if (json)
-        (void)printf("{\"intact\":%s,\"lines\":%" PRIu64 ",\"bad_line\":%" PRIu64
-                     ",\"problem\":%s%s%s}\n",
-                     verdict.problem ? "false" : "true", verdict.lines, verdict.bad_line,
-                     verdict.problem ? "\"" : "", verdict.problem ? verdict.problem : "null",
-                     verdict.problem ? "\"" : "");
+        al_cli_print_json(json_pack("{s:b, s:I, s:I, s:s?}", "intact", !verdict.problem, "lines",
+                                    (json_int_t)verdict.lines, "bad_line",
+                                    (json_int_t)verdict.bad_line, "problem", verdict.problem));
     else if (verdict.problem)
-        (void)printf("The journal was tampered with: %s. Lines in order before that: %" PRIu64
-                     ".\n",
-                     verdict.problem, verdict.lines);
+        al_cli_say("The journal was tampered with: %s. Lines in order before that: %" PRIu64 ".\n",
+                   verdict.problem, verdict.lines);
     else
-        (void)printf("%" PRIu64 " line%s, chain intact\n", verdict.lines,
-                     verdict.lines == 1 ? "" : "s");
+        al_cli_say("%" PRIu64 " line%s, chain intact\n", verdict.lines,
+                   verdict.lines == 1 ? "" : "s");
     free(verdict.problem);
     return verdict.bad_line ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
@@ -622,6 +612,7 @@ static int verify(const char *file, bool json)
 /* Show the recorded lines, oldest first. */
 static int show_recorded(struct view *view, const char *file)
 {
+    static const char nothing[] = "nothing recorded yet\n";
     const struct al_query *query = view->query;
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     int r = al_history_open(file, &view->history);
@@ -635,13 +626,12 @@ static int show_recorded(struct view *view, const char *file)
     else
         al_pager_print(&out, true);
     if (r == 0 && !view->shown_any && !view->history.last && !view->history.size)
-        (void)fputs("nothing recorded yet\n", query->json ? stderr : stdout);
+        (void)al_write_all(query->json ? STDERR_FILENO : STDOUT_FILENO, nothing, strlen(nothing));
     else if (r == 0 && !view->shown_any && !query->follow &&
              ((query->tool && al_query_tool_exists(query->tool)) || query->agent ||
               query->session || query->top || query->since_ms))
         al_log_note("nothing matches; airlock log --all without --tool, --agent, --session and "
                     "--since shows everything");
-    (void)fflush(stdout);
     return r;
 }
 
@@ -672,10 +662,12 @@ static void record_interrupted(const char *file)
         al_journal_free(journal);
 }
 
-static int run(const struct al_query *query, const char *journal_file)
+static int run(const struct al_query *query, const struct al_setup *setup)
 {
+    const char *journal_file = setup->journal_file;
     struct view view = {
         .query = query,
+        .setup = setup,
         .last = query->last,
         .history = AL_HISTORY_INIT,
         .table = { .width = terminal_width(), .colours = al_tty_colours(STDOUT_FILENO) },
@@ -722,7 +714,7 @@ int al_cmd_log(struct al_options *options, int argc, char **argv)
             al_option_set(&rest, files[i], al_option(options, files[i]));
     (void)setlocale(LC_CTYPE, "C.UTF-8"); /* wcwidth(3) needs one in which text is UTF-8 */
     r = al_setup_config(&setup, &rest, &err);
-    code = r < 0 ? al_cli_fail(&err) : run(&query, setup.journal_file);
+    code = r < 0 ? al_cli_fail(&err) : run(&query, &setup);
     al_setup_clear(&setup);
     free(query.top);
     return code;

@@ -19,18 +19,17 @@
 /* Larger counts are rejected, so that the arithmetic cannot overflow. */
 #define COUNT_MAX 1000000u
 
-/* The time that many calendar months, days and seconds before now. */
-static time_t before_now(int months, int days, time_t seconds)
+/* The local time now, or at the last midnight. */
+static struct tm local_now(bool midnight)
 {
-    time_t now = time(NULL);
-    struct tm tm;
+    const time_t now = time(NULL);
+    struct tm tm = { .tm_isdst = -1 };
 
-    if (!localtime_r(&now, &tm))
-        return now - seconds;
-    tm.tm_mon -= months;
-    tm.tm_mday -= days;
+    (void)localtime_r(&now, &tm);
+    if (midnight)
+        tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
     tm.tm_isdst = -1;
-    return mktime(&tm) - seconds;
+    return tm;
 }
 
 /* `count` units before now.  A unit is written in the singular, in the plural or as one letter. */
@@ -44,14 +43,16 @@ static bool ago(const char *name, size_t count, int64_t *ret_ms)
         { "second", 0, 0, 1 }, { "minute", 0, 0, 60 }, { "hour", 0, 0, 3600 }, { "day", 0, 1, 0 },
         { "week", 0, 7, 0 },   { "month", 1, 0, 0 },   { "year", 12, 0, 0 },
     };
+    struct tm tm = local_now(false);
 
     for (size_t i = 0; i < AL_COUNT(units) && count <= COUNT_MAX; i++) {
         const size_t len = name[1] ? strlen(units[i].name) : 1; /* "m" is a minute */
 
         if (strncmp(name, units[i].name, len) != 0 || (name[len] && strcmp(name + len, "s") != 0))
             continue;
-        *ret_ms = 1000 * before_now(units[i].months * (int)count, units[i].days * (int)count,
-                                    units[i].seconds * (time_t)count);
+        tm.tm_mon -= units[i].months * (int)count;
+        tm.tm_mday -= units[i].days * (int)count;
+        *ret_ms = 1000 * (mktime(&tm) - units[i].seconds * (time_t)count);
         return true;
     }
     return false;
@@ -76,33 +77,15 @@ static bool parse_ago(const char *text, int64_t *ret_ms)
     return end && !words[end] && (letter || unit[1]) && ago(unit, count, ret_ms);
 }
 
-/* When today began. */
-static bool midnight(struct tm *ret_tm)
-{
-    const time_t now = time(NULL);
-
-    if (!localtime_r(&now, ret_tm))
-        return false;
-    ret_tm->tm_hour = ret_tm->tm_min = ret_tm->tm_sec = 0;
-    ret_tm->tm_isdst = -1;
-    return true;
-}
-
 /* "now", "today" and "yesterday"; the latter two mean midnight. */
 static bool parse_day(const char *text, int64_t *ret_ms)
 {
-    bool yesterday = !strcasecmp(text, "yesterday");
-    struct tm tm;
+    const bool now = !strcasecmp(text, "now"), yesterday = !strcasecmp(text, "yesterday");
+    struct tm tm = local_now(!now);
 
-    if (!strcasecmp(text, "now")) {
-        *ret_ms = 1000 * time(NULL);
-        return true;
-    }
-    if ((!yesterday && strcasecmp(text, "today") != 0) || !midnight(&tm))
-        return false;
     tm.tm_mday -= yesterday;
     *ret_ms = 1000 * mktime(&tm);
-    return true;
+    return now || yesterday || !strcasecmp(text, "today");
 }
 
 /* A date, a time of day, or both, also in the form of a tool log's `timestamp`. */
@@ -112,10 +95,8 @@ static bool parse_date(const char *text, int64_t *ret_ms)
                                          "%Y-%m-%dT%H:%M",    "%Y-%m-%d %H:%M",
                                          "%Y%m%d_%H%M%S",     "%Y-%m-%d",
                                          "%H:%M:%S",          "%H:%M" };
-    struct tm today;
+    const struct tm today = local_now(true);
 
-    if (!midnight(&today))
-        return false;
     for (size_t i = 0; i < AL_COUNT(forms); i++) {
         struct tm tm = today;
         const char *rest = strptime(text, forms[i], &tm);

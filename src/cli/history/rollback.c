@@ -554,7 +554,7 @@ static bool is_confirmed(struct al_undo *undo)
         roll_back(undo, true, &rollback, &err) < 0)
         return true;
     show_dry_run(undo->repo, &rollback, undo->redo);
-    return al_cli_ask(undo->redo ? "Redo? [y/N] " : "Roll back? [y/N] ", undo->budget.cancel) ==
+    return al_tty_ask(undo->redo ? "Redo? [y/N] " : "Roll back? [y/N] ", undo->budget.cancel) ==
            'y';
 }
 

@@ -73,27 +73,19 @@ static void check_rules(struct al_findings *findings, const struct al_setup *set
 
 /* airlock doctor: what the configuration says of a server over HTTP.  No server is started. */
 
-static char *join(const struct al_strv *words)
-{
-    struct al_str text = AL_STR_INIT;
-
-    for (size_t i = 0; i < words->count; i++)
-        al_str_addf(&text, "%s%s", i ? ", " : "", words->items[i]);
-    return al_str_detach(&text);
-}
-
 static void check_places(struct al_findings *findings, const struct al_setup *setup,
                          const struct al_options *options)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    al_auto(al_freep) char *places = join(&setup->config.serve.http);
+    al_auto(al_str_clear) struct al_str places = AL_STR_INIT;
 
     if (!setup->config.serve.http.count)
         return;
+    al_text_add_list(&places, &setup->config.serve.http, SIZE_MAX);
     (void)al_http_check(options, &setup->config, &err);
     al_finding_add(findings, "serve", err.message ? AL_MISSING : AL_FINE,
                    "Correct [serve] in the configuration; airlock serve does not start.", "%s",
-                   err.message ? err.message : places);
+                   err.message ? err.message : places.buf);
 }
 
 /* The tokens themselves are not shown. */
@@ -140,15 +132,16 @@ static void check_tls(struct al_findings *findings, const struct al_setup *setup
 /* Their syntax is checked as the configuration is read. */
 static void check_hosts(struct al_findings *findings, const struct al_setup *setup)
 {
-    al_auto(al_freep) char *hosts = join(&setup->config.serve.hosts);
+    al_auto(al_str_clear) struct al_str hosts = AL_STR_INIT;
 
+    al_text_add_list(&hosts, &setup->config.serve.hosts, SIZE_MAX);
     if (al_serve_lacks_hosts(&setup->config))
         al_finding_add(findings, "hosts", AL_WARNING,
                        "List the names that clients use in [serve] hosts; others than localhost "
                        "and loopback addresses get 403.",
                        "none");
     else if (setup->config.serve.hosts.count)
-        al_finding_add(findings, "hosts", AL_FINE, NULL, "%s", hosts);
+        al_finding_add(findings, "hosts", AL_FINE, NULL, "%s", hosts.buf);
 }
 
 void al_finding_add(struct al_findings *findings, const char *what, enum al_level level,

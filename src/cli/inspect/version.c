@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock version: versions of airlock and git, and the kernel's Landlock ABI. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -20,18 +19,18 @@ int al_cmd_version(struct al_options *options, int argc, char **argv)
         return al_cli_usage("version takes no words, such as '%s'", argv[0]);
     (void)al_setup_config(&setup, options, NULL);
     (void)al_setup_git(&setup, NULL);
-    (void)printf("airlock %s\n", AIRLOCK_VERSION);
+    al_cli_say("airlock %s\n", AIRLOCK_VERSION);
     if (*AIRLOCK_WITHOUT)
-        (void)printf("built without%s\n", AIRLOCK_WITHOUT);
+        al_cli_say("built without%s\n", AIRLOCK_WITHOUT);
     if (al_proc_init(setup.git_program, NULL) == 0 &&
         al_git_version(setup.git_program, &version, NULL) == 0)
-        (void)printf("git %s\n", version);
+        al_cli_say("git %s\n", version);
     else
-        (void)printf("git not found\n");
+        al_cli_say("git not found\n");
     if (abi)
-        (void)printf("Landlock ABI %d\n", abi);
+        al_cli_say("Landlock ABI %d\n", abi);
     else
-        (void)printf("no Landlock in this kernel\n");
+        al_cli_say("no Landlock in this kernel\n");
     al_setup_clear(&setup);
     return AL_EXIT_OK;
 }

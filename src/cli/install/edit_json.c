@@ -450,10 +450,21 @@ json_t *al_settings_json_get(const struct al_str *text, al_settings_path path)
                : value_at(&doc, found.value.begin, &found.value.end);
 }
 
+/* Whether an object or array has nothing but this entry, not even a comment. */
+static bool is_alone(const struct doc *doc, const struct entry *above, const struct entry *entry)
+{
+    const char *text = doc->text->buf;
+    const size_t begin = above->begin + 1;
+
+    return begin + strspn(text + begin, " \t\r\n") == entry->key_begin &&
+           entry->end + strspn(text + entry->end, " \t\r\n,") == above->end - 1;
+}
+
 int al_settings_json_remove(struct al_str *text, al_settings_path path, const json_t *item,
                             struct al_error *err)
 {
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
+    const char *shorter[AL_SETTINGS_PATH_MAX] = { NULL };
     struct found found;
     struct entry there;
     int r = look(&doc, path, &found, err);
@@ -461,8 +472,15 @@ int al_settings_json_remove(struct al_str *text, al_settings_path path, const js
     if (r < 0 || *found.missing)
         return r;
     if (!item)
-        remove_entry(&doc, text, &found.above, &found.value);
-    else if (doc.copy.buf[found.value.begin] == '[' && find_item(&doc, &found.value, item, &there))
-        remove_entry(&doc, text, &found.value, &there);
+        there = found.value;
+    else if (doc.copy.buf[found.value.begin] != '[' || !find_item(&doc, &found.value, item, &there))
+        return 0;
+    else
+        found.above = found.value;
+    for (size_t i = 0; path[i] && (item || path[i + 1]); i++)
+        shorter[i] = path[i];
+    if (*shorter && is_alone(&doc, &found.above, &there))
+        return al_settings_json_remove(text, shorter, NULL, err);
+    remove_entry(&doc, text, &found.above, &there);
     return 0;
 }

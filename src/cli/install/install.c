@@ -22,6 +22,7 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
+#include "cli/tty.h"
 #include "git/plumbing/batch.h"
 #include "git/repo/repo.h"
 #include "guard/text.h"
@@ -220,23 +221,6 @@ static bool take_back(const json_t *record, struct al_str *text)
     return true;
 }
 
-/* Remove the list, and the object that has it, if a change has left nothing in them. */
-static int remove_empty(const char *above, const char *list, size_t before, struct al_str *text,
-                        struct al_error *err)
-{
-    const char *const path[] = { above, list, NULL };
-    int r = 0;
-
-    for (size_t names = 2; r == 0 && names && text->len != before; names--) {
-        const char *const shorter[] = { path[0], names > 1 ? path[1] : NULL, NULL };
-        al_auto(al_json_decrefp) json_t *now = al_settings_json_get(text, shorter);
-
-        if (now && !json_array_size(now) && !json_object_size(now))
-            r = al_settings_json_remove(text, shorter, NULL, err);
-    }
-    return r;
-}
-
 /* Where Claude Code has its rules about tools. */
 #define RULES "permissions"
 
@@ -270,14 +254,13 @@ static int remove_rules(const char *list, const json_t *record, struct al_str *t
 {
     const char *const path[] = { RULES, list, NULL };
     al_auto(al_json_decrefp) json_t *rules = al_settings_json_get(text, path);
-    const size_t before = text->len;
     const json_t *rule;
     size_t i;
     int r = 0;
 
     json_array_foreach(rules, i, rule) if (r == 0 && is_own_rule(record, rule)) r =
         al_settings_json_remove(text, path, rule, err);
-    return r == 0 ? remove_empty(RULES, list, before, text, err) : r;
+    return r;
 }
 
 /* Whether an installation wrote this hook: a copy of airlock runs for this client. */
@@ -295,7 +278,6 @@ static int replace_hooks(const struct al_client *client, const char *event, cons
 {
     const char *const path[] = { "hooks", event, NULL };
     al_auto(al_json_decrefp) json_t *groups = al_settings_json_get(text, path);
-    const size_t before = text->len;
     int r = 0;
 
     for (size_t i = json_array_size(groups); r == 0 && i-- > 0;) {
@@ -316,7 +298,7 @@ static int replace_hooks(const struct al_client *client, const char *event, cons
             wanted = json_array_size(hooks) ? wanted : NULL;
         }
     }
-    return r == 0 ? remove_empty("hooks", event, before, text, err) : r;
+    return r;
 }
 
 /* The settings for one event: the command that the client's shell runs, and for which tools. */
@@ -431,25 +413,14 @@ static int add_all(struct plan *plan, struct al_error *err)
     return r == 0 ? add_rules("allow", plan->allowed, &plan->text, err) : r;
 }
 
-static bool has_nothing(const json_t *value)
-{
-    size_t filled = json_array_size(value);
-    const char *name;
-    json_t *member;
-
-    json_object_foreach((json_t *)value, name, member) filled += !has_nothing(member);
-    return (json_is_object(value) || json_is_array(value)) && !filled;
-}
-
-/* Whether nothing is in the text but white space and empty objects, which airlock leaves when the
- * user has edited them: not even a comment. */
+/* Whether nothing is in the text but white space and an empty object: not even a comment. */
 static bool is_hollow(const struct al_str *text)
 {
     static const char *const top[] = { NULL };
     al_auto(al_json_decrefp) json_t *value = al_settings_json_get(text, top);
 
     return strspn(text->buf, " \t\r\n") == text->len ||
-           (has_nothing(value) && !strchr(text->buf, '/'));
+           (json_is_object(value) && !json_object_size(value) && !strchr(text->buf, '/'));
 }
 
 /* The base is what the user has without airlock. */
@@ -579,22 +550,15 @@ static void add_roots(struct install *install)
 }
 
 /* The command that the client starts: this program, with the options of this command line. */
-static int make_command(struct install *install, struct al_error *err)
+static void make_command(struct install *install)
 {
-    char program[4096];
-    const ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
-
-    if (len <= 0)
-        return al_error_set(err, AL_ERR_EXECUTION, "the path of airlock itself cannot be found");
-    program[len] = '\0';
-    al_strv_add(&install->command, program);
+    al_strv_take(&install->command, realpath("/proc/self/exe", NULL));
     al_strv_add(&install->command, "serve");
     add_roots(install);
     add_given(install,
               " --toolset --approval --grant --agent --tool --command-timeout --config --worker "
               "--audit --no-git ",
               &install->command);
-    return 0;
 }
 
 /* The entry for a command of a program and its arguments. */
@@ -736,7 +700,7 @@ static char ask(const struct install *install)
     }
     if (offers_rules(install))
         (void)al_write_all(STDOUT_FILENO, rules_offer, strlen(rules_offer));
-    answer = al_cli_ask(install->removes ? "Remove? [y/N] " : "Write? [y/N] ", NULL);
+    answer = al_tty_ask(install->removes ? "Remove? [y/N] " : "Write? [y/N] ", NULL);
     if (answer == 'y' || (answer == 'r' && offers_rules(install)))
         return answer;
     al_log_note("nothing was written");
@@ -823,10 +787,9 @@ static int run(struct install *install, struct al_error *err)
         r = al_setup_git(&install->setup, err);
     if (r == 0 && !install->setup.home)
         r = al_error_set(err, AL_ERR_EXECUTION, "there is no home directory; set HOME");
-    if (r == 0)
-        r = make_command(install, err);
     if (r < 0)
         return r;
+    make_command(install);
     make_hook(install);
     make_rules(install);
     r = make_plans(install, plans, err);

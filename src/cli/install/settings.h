@@ -50,6 +50,9 @@ void al_settings_replace(struct al_str *text, size_t begin, size_t end, const ch
 /** Names of members, from the top object, or numbers of items of an array; NULL ends them. */
 typedef const char *const *al_settings_path;
 
+/** Names of a path, with the NULL. */
+#define AL_SETTINGS_PATH_MAX 4
+
 /*
  * JSON, which may have comments and trailing commas (JSONC, as editors write their settings).
  *
@@ -71,7 +74,8 @@ int al_settings_json_add(struct al_str *text, al_settings_path path, const json_
 /** The value of a member as a new reference; NULL: the text is no JSON, or has no such member. */
 json_t *al_settings_json_get(const struct al_str *text, al_settings_path path);
 
-/** Remove a member, if it is there; with `item`, remove that value from the array that it is. */
+/** Remove a member, if it is there; with `item`, remove that value from the array that it is.  What
+ * has nothing left goes too, but for the top object. */
 int al_settings_json_remove(struct al_str *text, al_settings_path path, const json_t *item,
                             struct al_error *err);
 

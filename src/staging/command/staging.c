@@ -299,7 +299,7 @@ static int open_session(struct al_staging_command *command, const struct subcomm
         return r;
     r = al_setup_session(setup, err);
     if (r == 0 && !setup->session.staging)
-        r = al_setup_staging(setup, true, err);
+        r = al_setup_staging(setup, &setup->session, true, err);
     command->staging = setup->session.staging;
     return r == AL_ERR_NOT_FOUND ? 0 : r;
 }
