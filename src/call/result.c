@@ -92,98 +92,64 @@ json_t *al_result_error_json(const struct al_result *result)
     return object;
 }
 
-/* Append the items of the array without its brackets. */
-static void add_items(const json_t *items, struct al_str *out)
+static json_t *text_item(const struct al_str *text)
 {
-    const json_t *item;
-    size_t i;
+    json_t *item = al_json_object();
 
-    json_array_foreach(items, i, item)
-    {
-        al_str_adds(out, i ? "," : "");
-        al_json_dump(item, false, out);
-    }
+    al_json_set(item, "type", al_json_string("text"));
+    al_json_set(item, "text", al_json_stringn(text->buf, text->len));
+    return item;
 }
 
-static void add_text(const struct al_result *result, struct al_str *out)
+static json_t *content_of(const struct al_result *result)
 {
-    al_str_adds(out, "{\"type\":\"text\",\"text\":\"");
-    al_json_escape(result->text.buf, result->text.len, out);
-    al_str_adds(out, "\"}");
+    json_t *content = result->content ? json_copy(result->content) : al_json_array();
+
+    if (!result->content)
+        al_json_append(content, text_item(&result->text));
+    if (result->notes.len)
+        al_json_append(content, text_item(&result->notes));
+    return content;
 }
 
-static void add_content(const struct al_result *result, struct al_str *out)
+static json_t *meta_of(const struct al_result *result)
 {
-    al_str_adds(out, "{\"content\":[");
-    if (result->content)
-        add_items(result->content, out);
-    else
-        add_text(result, out);
-    if (result->notes.len) {
-        al_str_adds(out, result->content && !json_array_size(result->content) ? "" : ",");
-        al_str_adds(out, "{\"type\":\"text\",\"text\":");
-        al_json_quote(result->notes.buf, result->notes.len, out);
-        al_str_addc(out, '}');
-    }
-    al_str_addc(out, ']');
+    json_t *meta = al_json_object(), *facts = al_json_object();
+
+    al_json_set(facts, "truncated", al_json_bool(result->truncated));
+    al_json_set(facts, "exit_code", al_json_int(result->exit_code));
+    al_json_set(facts, "duration_ms", al_json_int(result->duration_ms));
+    al_json_set(meta, "airlock/result", facts);
+    if (result->status != AL_OK)
+        al_json_set(meta, "airlock/error", al_result_error_json(result));
+    if (result->meta)
+        (void)json_object_update(meta, result->meta);
+    return meta;
 }
 
-static void add_structured(const struct al_result *result, struct al_str *out)
+/* Append an object, safe to show, without its closing brace. */
+static void add_open(const json_t *object, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
 
-    if (!result->structured)
-        return;
-    al_str_adds(out, ",\"structuredContent\":");
-    if (result->text_is_object) {
-        al_str_add(out, result->text.buf, result->text.len);
-    } else if (result->content) { /* from a server: nothing in it is safe to show as it is */
-        al_json_dump(result->structured, false, &json);
-        al_text_escape_json(json.buf, json.len, out);
-    } else {
-        al_json_dump(result->structured, false, out);
-    }
-}
-
-static void add_meta(const json_t *meta, struct al_str *out)
-{
-    const char *name;
-    json_t *value;
-
-    json_object_foreach((json_t *)meta, name, value)
-    {
-        al_str_addc(out, ',');
-        al_json_quote(name, strlen(name), out);
-        al_str_addc(out, ':');
-        al_json_dump(value, false, out);
-    }
+    al_json_dump(object, false, &json);
+    al_text_escape_json(json.buf, json.len - 1, out);
 }
 
 void al_result_dump(const struct al_result *result, const struct al_result_extra *extra,
                     struct al_str *out)
 {
-    bool failed = result->status != AL_OK;
+    al_auto(al_json_decrefp) json_t *object = al_json_object(), *meta = meta_of(result);
 
-    add_content(result, out);
-    add_structured(result, out);
-    if (failed)
-        al_str_adds(out, ",\"isError\":true");
-    if (extra)
-        al_str_addf(out, ",%s", extra->members);
-    al_str_adds(out, ",\"_meta\":{\"airlock/result\":{\"truncated\":");
-    al_str_adds(out, result->truncated ? "true" : "false");
-    al_str_addf(out, ",\"exit_code\":%d,\"duration_ms\":%" PRId64 "}", result->exit_code,
-                result->duration_ms);
-    if (failed) {
-        al_auto(al_json_decrefp) json_t *error = al_result_error_json(result);
-
-        al_str_adds(out, ",\"airlock/error\":");
-        al_json_dump(error, false, out);
-    }
-    if (extra)
-        al_str_addf(out, ",%s", extra->meta);
-    add_meta(result->meta, out);
-    al_str_adds(out, "}}");
+    al_json_set(object, "content", content_of(result));
+    if (result->structured)
+        al_json_set(object, "structuredContent", json_incref(result->structured));
+    if (result->status != AL_OK)
+        al_json_set(object, "isError", al_json_bool(true));
+    add_open(object, out);
+    al_str_addf(out, "%s%s,\"_meta\":", extra ? "," : "", extra ? extra->members : "");
+    add_open(meta, out);
+    al_str_addf(out, "%s%s}}", extra ? "," : "", extra ? extra->meta : "");
 }
 
 /* --- The output schema --- */
