@@ -385,7 +385,6 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
             !al_effects_read_only(call->operation->effects))
             al_answer_done(call, result);
     }
-    al_call_rescue_end(call);
     al_call_checkpoint_after(call, r < 0 && (!result->structured || result->content) ? err : NULL);
     al_write_lock_release(call->repo);
     return r;

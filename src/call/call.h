@@ -147,12 +147,6 @@ struct al_asker {
     void *payload;
 };
 
-/** Told while a call waits for a user whom no approver of it asks. */
-struct al_waiting {
-    void (*set)(void *payload, const char *waiting_for); /**< safe text; NULL: it goes on */
-    void *payload;
-};
-
 /** The input of one call.  Borrowed for the duration of al_call_run(). */
 struct al_call_input {
     const struct al_listed_tool *tool;
@@ -168,7 +162,8 @@ struct al_call_input {
     const struct al_sampler *sampler;   /**< NULL: the client offers no sampling */
     const struct al_progress *progress; /**< receives progress; NULL: not wanted */
     const struct al_asker *asker;       /**< NULL: the client can be asked nothing */
-    const struct al_waiting *waiting;   /**< NULL: not wanted */
+    const struct al_progress *waiting;  /**< told while it waits for a user whom it does not ask
+                                           itself; NULL: not wanted */
 };
 
 /**

@@ -579,42 +579,6 @@ void al_call_expect_changes(const struct al_call *call)
         (void)al_checkpoint_load(call->store, call->checkpoint, false, &before, NULL);
 }
 
-void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_checkpoint_reason reason = reason_of(call, call->checkpoint);
-    const struct al_run_limits spent = call->budget;
-    struct al_differences changes = { .items = NULL };
-    char id[AL_OID_TEXT] = "";
-    const bool is_gone = call->checkpoint[0] && al_repo_is_gone(call->repo);
-    int r = 0;
-
-    call->budget = (struct al_run_limits){ .left_ms = AFTER_MS, .exit_code = -1 };
-    if (is_gone)
-        al_log_note(
-            "the repository is gone, since its git directory is%s",
-            call->store->holds
-                ? ": git init there, and then airlock rollback --force, bring back what it had"
-                : "; this cannot be undone");
-    if (call->tool->tells_changes)
-        reason.ret_changes = &changes;
-    if (call->checkpoint[0] && !is_gone && call->moves_all)
-        r = al_linked_add(call->repo, &call->linked_before, &call->linked, &err);
-    if (call->checkpoint[0] && !is_gone && r == 0)
-        r = al_checkpoint_create(call->store, &reason, id, &err);
-    call->changes = tell_changes(call, &changes);
-    al_differences_clear(&changes);
-    if (failure && call->session->checkpoints && !is_gone)
-        note_half_done(call, r == 0 ? id : "", failure);
-    if (call->checkpoint[0] && !is_gone && r == 0)
-        r = al_store_gc(call->store, &err);
-    if (r < 0)
-        al_log_warn("after %s: %s", call->tool->name, err.message);
-    al_store_close(call->store);
-    call->store = NULL;
-    call->budget = spent;
-}
-
 int al_call_rescue_begin(struct al_call *call, struct al_error *err)
 {
     int r;
@@ -657,25 +621,59 @@ static void add_touched(struct al_call *call)
             al_strv_add(&call->writes, call->touched.items[i]);
 }
 
-void al_call_rescue_end(struct al_call *call)
+/* What it could not ask about stays aside. */
+static void end_rescue(struct al_call *call)
 {
     al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
-    struct al_run_limits spent;
 
-    call->budget.watch = NULL;
     if (!call->rescue)
         return;
     call->knows_touched = al_rescue_take_touched(call->rescue, &call->touched);
     add_touched(call);
-    spent = call->budget;
-    call->budget = (struct al_run_limits){ .left_ms = AFTER_MS, .exit_code = -1 };
-    /* What it could not ask about stays aside. */
     (void)al_rescue_end(call->rescue, call->store, &kept, NULL);
-    call->budget = spent;
     al_call_name_kept(call,
                       "This call took files away that no checkpoint has: somebody else saved them "
                       "meanwhile, or they are ignored. They are kept here:",
                       &kept);
     al_rescue_free(call->rescue);
     call->rescue = NULL;
+}
+
+void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_checkpoint_reason reason;
+    struct al_run_limits spent = call->budget;
+    struct al_differences changes = { .items = NULL };
+    char id[AL_OID_TEXT] = "";
+    const bool is_gone = call->checkpoint[0] && al_repo_is_gone(call->repo);
+    int r = 0;
+
+    spent.watch = NULL;
+    call->budget = (struct al_run_limits){ .left_ms = AFTER_MS, .exit_code = -1 };
+    end_rescue(call);
+    reason = reason_of(call, call->checkpoint);
+    if (is_gone)
+        al_log_note(
+            "the repository is gone, since its git directory is%s",
+            call->store->holds
+                ? ": git init there, and then airlock rollback --force, bring back what it had"
+                : "; this cannot be undone");
+    if (call->tool->tells_changes)
+        reason.ret_changes = &changes;
+    if (call->checkpoint[0] && !is_gone && call->moves_all)
+        r = al_linked_add(call->repo, &call->linked_before, &call->linked, &err);
+    if (call->checkpoint[0] && !is_gone && r == 0)
+        r = al_checkpoint_create(call->store, &reason, id, &err);
+    call->changes = tell_changes(call, &changes);
+    al_differences_clear(&changes);
+    if (failure && call->session->checkpoints && !is_gone)
+        note_half_done(call, r == 0 ? id : "", failure);
+    if (call->checkpoint[0] && !is_gone && r == 0)
+        r = al_store_gc(call->store, &err);
+    if (r < 0)
+        al_log_warn("after %s: %s", call->tool->name, err.message);
+    al_store_close(call->store);
+    call->store = NULL;
+    call->budget = spent;
 }

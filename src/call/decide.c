@@ -337,13 +337,13 @@ static void give_text(void *payload)
 /* Wait for a review alone. */
 static void await_review(struct asking *asking)
 {
-    const struct al_waiting *waiting = asking->call->input->waiting;
+    const struct al_progress *waiting = asking->call->input->waiting;
 
     if (waiting)
-        waiting->set(waiting->payload, "waiting for approval in airlock review");
+        waiting->report(waiting->payload, "waiting for approval in airlock review");
     al_review_await(asking->queue, &asking->entry, asking->request->meanwhile);
     if (waiting)
-        waiting->set(waiting->payload, NULL);
+        waiting->report(waiting->payload, NULL);
 }
 
 /* Ask at every door until the first answer. */

@@ -222,19 +222,6 @@ static void complete_name(struct al_call *call, struct al_error *err)
 /* Limit of a message, which may contain the names of many files. */
 #define CAUSE_MAX_BYTES 1000
 
-/* Whether a line is git's advice about commands, which the caller does not have. */
-static bool is_advice(const char *line)
-{
-    static const char *const beginnings[] = {
-        "hint:", "Please ", "Aborting", "(use \"git ", "Use '", "Or ", "warning: ignoring "
-    };
-
-    for (size_t i = 0; i < AL_COUNT(beginnings); i++)
-        if (al_starts_with(line, beginnings[i]))
-            return true;
-    return false;
-}
-
 static const char *skip_label(const char *line)
 {
     static const char *const labels[] = { "fatal: ", "error: ", "warning: " };
@@ -256,7 +243,7 @@ static char *fold(char *message)
         size_t indent = strspn(line, " \t");
 
         line += indent;
-        if (!*line || is_advice(line))
+        if (!*line)
             continue;
         if (out.len)
             al_str_adds(&out, indent && in_list ? ", " : " ");
@@ -273,14 +260,8 @@ static char *fold(char *message)
 static void fold_message(struct al_error *err)
 {
     al_auto(al_freep) char *whole = err->message;
-    al_auto(al_freep) char *copy = al_strdup(whole);
-    char *line = fold(copy);
 
-    err->message = line;
-    if (!*line) { /* all lines are advice */
-        free(line);
-        err->message = al_take(&whole);
-    }
+    err->message = fold(whole);
     free(al_take(&err->detail));
 }
 

@@ -2,8 +2,8 @@
 /*
  * Failures that say the next step in words of this session.
  *
- * git's message is folded into one line without git's advice, which names commands that the caller
- * does not have.  The remedy comes from the table of call/remedy.c unless the tool has set one.
+ * git's message is folded into one line.  The remedy comes from the table of call/remedy.c unless
+ * the tool has set one.
  */
 #ifndef AL_CALL_FAILURE_H
 #define AL_CALL_FAILURE_H

@@ -153,17 +153,16 @@ void al_call_record_question(const struct al_call *call);
 int al_call_record_checkpoint(struct al_call *call, struct al_error *err);
 
 /** Stage 8 of a failure of a tool with words of its own (failure.c): fold git's message into one
- * line, without git's advice; indented names become a list.  For toolset `everyday` say what may
+ * line; indented names become a list.  For toolset `everyday` say what may
  * have been meant by a name that nothing has.  An error about an approval stays as it is. */
 void al_failure_complete(struct al_call *call, struct al_error *err);
 
 /** Stage 9: close the record. */
 void al_call_record_close(struct al_call *call, const struct al_result *result);
 
-/** Before and after stage 7 of a call that can write files: what git takes out of the working tree
- * is moved aside, and dropped when the store has it. */
+/** Before stage 7 of a call that can write files: what git takes out of the working tree is moved
+ * aside, and dropped after it when the store has it. */
 int al_call_rescue_begin(struct al_call *call, struct al_error *err);
-void al_call_rescue_end(struct al_call *call);
 
 /** Say in the result what is kept aside, and where. */
 void al_call_name_kept(struct al_call *call, const char *what, const struct al_strv *kept);

@@ -534,7 +534,7 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
                     .arguments = arguments,
                     .cancel = cancel,
                     .approver = has_tty ? &approver : NULL,
-                    .waiting = &(struct al_waiting){ .set = al_cli_note_wait },
+                    .waiting = &(struct al_progress){ .report = al_cli_note_wait },
                 },
                 &result);
     print_result(&result, json, show);

@@ -194,7 +194,7 @@ static int make_call(struct al_setup *setup, bool has_root, const char *name, js
                     .label = al_json_get_string(arguments, "label"),
                     .arguments = arguments,
                     .cancel = cancel,
-                    .waiting = &(struct al_waiting){ .set = al_cli_note_wait },
+                    .waiting = &(struct al_progress){ .report = al_cli_note_wait },
                 },
                 &result);
     return report(&result);

@@ -77,18 +77,15 @@ static const struct {
 /* Advice names commands that an agent cannot run. */
 static bool is_advice(const char *line)
 {
-    static const char *const beginnings[] = {
-        "hint: ",
-        "If you are sure you want to delete it, run 'git branch -D ",
-        "Please commit your changes or stash them before you ",
-        "Please move or remove them before you ",
-        "Aborting\n",
-    };
+    static const char *const beginnings[] = { "hint:",    "If you are sure ",  "Please ",
+                                              "Aborting", "(use \"git ",       "Use '",
+                                              "Or ",      "warning: ignoring " };
 
+    line += strspn(line, " \t");
     for (size_t i = 0; i < AL_COUNT(beginnings); i++)
         if (al_starts_with(line, beginnings[i]))
             return true;
-    return !strcmp(line, "Aborting");
+    return false;
 }
 
 /* Append the lines that are not advice; all lines if there are no others. */

@@ -637,7 +637,7 @@ static void run_tool(struct al_inflight *call)
         .ends_call = call->spec.form == AL_APPROVAL_FORM_RESULT,
         .has_answer = call->spec.input_required.answer.decision != AL_ANSWER_NONE,
     };
-    const struct al_waiting waiting = { .set = wait_aside, .payload = call };
+    const struct al_progress waiting = { .report = wait_aside, .payload = call };
     const struct al_progress progress = { .report = report, .payload = call };
     const struct al_sampler sampler = { .sample = sample_text, .payload = call };
     const struct al_asker asker = { .ask = pass_on, .payload = call };
