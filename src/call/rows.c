@@ -662,63 +662,65 @@ json_t *al_schema_typed(const char *type)
     return schema;
 }
 
-static void add_string_rules(const struct al_param *param, json_t *schema)
+static void add_string_rules(const struct al_param *param, bool is_brief, json_t *schema)
 {
-    if (param->min_bytes > 0)
+    if (param->min_bytes > 0 && !is_brief)
         al_json_set(schema, "minLength", al_json_int((int64_t)param->min_bytes));
     if (param->pattern)
         al_json_set(schema, "pattern", al_json_string(param->pattern));
 }
 
-static json_t *bool_schema(const struct al_param *param)
+static json_t *bool_schema(const struct al_param *param, bool is_brief)
 {
     json_t *schema = al_schema_typed("boolean");
 
-    if (!(param->flags & AL_PARAM_REQUIRED))
+    if (!(param->flags & AL_PARAM_REQUIRED) && (param->default_int || !is_brief))
         al_json_set(schema, "default", al_json_bool(param->default_int != 0));
     return schema;
 }
 
-static json_t *int_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+static json_t *int_schema(const struct al_param *param, bool is_brief,
+                          const struct al_tool_defaults *defaults)
 {
     const unsigned has_default = AL_PARAM_HAS_DEFAULT | AL_PARAM_TIMEOUT | AL_PARAM_MAX_BYTES;
     json_t *schema = al_schema_typed("integer");
 
-    al_json_set(schema, "minimum", al_json_int(param->min));
-    if (!(param->flags & (AL_PARAM_MAX_HIDDEN | AL_PARAM_TIMEOUT)))
+    if (!is_brief)
+        al_json_set(schema, "minimum", al_json_int(param->min));
+    if (!is_brief && !(param->flags & (AL_PARAM_MAX_HIDDEN | AL_PARAM_TIMEOUT)))
         al_json_set(schema, "maximum", al_json_int(param->max));
     if (param->flags & has_default)
         al_json_set(schema, "default", al_json_int(al_param_default_int(param, defaults)));
     return schema;
 }
 
-static json_t *string_schema(const struct al_param *param)
+static json_t *string_schema(const struct al_param *param, bool is_brief)
 {
     json_t *schema = al_schema_typed("string");
 
-    add_string_rules(param, schema);
+    add_string_rules(param, is_brief, schema);
     if (param->flags & AL_PARAM_HAS_DEFAULT)
         al_json_set(schema, "default", al_json_string(param->default_str));
     return schema;
 }
 
 /* `items` is taken over. */
-static json_t *array_schema(const struct al_param *param, json_t *items)
+static json_t *array_schema(const struct al_param *param, bool is_brief, json_t *items)
 {
     json_t *schema = al_schema_typed("array");
 
     al_json_set(schema, "items", items);
-    if (param->min > 0)
+    if (param->min > 0 && !is_brief)
         al_json_set(schema, "minItems", al_json_int(param->min));
     return schema;
 }
 
-static json_t *strings_schema(const struct al_param *param)
+static json_t *strings_schema(const struct al_param *param, bool is_brief)
 {
     json_t *items = al_schema_typed("string");
 
-    add_string_rules(param, items);
-    return array_schema(param, items);
+    add_string_rules(param, is_brief, items);
+    return array_schema(param, is_brief, items);
 }
 
 static json_t *choice_schema(const struct al_param *param)
@@ -738,32 +740,37 @@ static json_t *choice_schema(const struct al_param *param)
     return schema;
 }
 
-static json_t *rows_schema(const struct al_param *params, size_t nparams,
+static json_t *rows_schema(const struct al_param *params, size_t nparams, bool is_brief,
                            const struct al_tool_defaults *defaults);
 
-static json_t *param_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+static json_t *param_schema(const struct al_param *param, bool is_brief,
+                            const struct al_tool_defaults *defaults)
 {
+    const struct al_object *object = param->object;
+
     switch (param->type) {
     case AL_TYPE_BOOL:
-        return bool_schema(param);
+        return bool_schema(param, is_brief);
     case AL_TYPE_INT:
-        return int_schema(param, defaults);
+        return int_schema(param, is_brief, defaults);
     case AL_TYPE_STRING:
-        return string_schema(param);
+        return string_schema(param, is_brief);
     case AL_TYPE_STRINGS:
-        return strings_schema(param);
+        return strings_schema(param, is_brief);
     case AL_TYPE_CHOICE:
         return choice_schema(param);
     case AL_TYPE_OBJECT:
-        return rows_schema(param->object->params, param->object->nparams, defaults);
+        return rows_schema(object->params, object->nparams, is_brief, defaults);
     case AL_TYPE_OBJECTS:
-        return array_schema(param,
-                            rows_schema(param->object->params, param->object->nparams, defaults));
+        return array_schema(param, is_brief,
+                            rows_schema(object->params, object->nparams, is_brief, defaults));
     }
     abort(); /* a row of no type */
 }
 
-static json_t *rows_schema(const struct al_param *params, size_t nparams,
+/* `is_brief`: without what a client assumes, and without the bounds, which the refusal of a value
+ * names. */
+static json_t *rows_schema(const struct al_param *params, size_t nparams, bool is_brief,
                            const struct al_tool_defaults *defaults)
 {
     al_auto(al_json_decrefp) json_t *required = al_json_array();
@@ -772,7 +779,7 @@ static json_t *rows_schema(const struct al_param *params, size_t nparams,
 
     for (size_t i = 0; i < nparams; i++) {
         const struct al_param *param = &params[i];
-        json_t *property = param_schema(param, defaults);
+        json_t *property = param_schema(param, is_brief, defaults);
 
         if (param->about)
             al_json_set(property, "description", al_json_string(param->about));
@@ -783,39 +790,15 @@ static json_t *rows_schema(const struct al_param *params, size_t nparams,
     al_json_set(schema, "properties", properties);
     if (json_array_size(required) > 0)
         al_json_set(schema, "required", al_take(&required));
-    al_json_set(schema, "additionalProperties", al_json_bool(false));
+    if (!is_brief)
+        al_json_set(schema, "additionalProperties", al_json_bool(false));
     return schema;
-}
-
-/* Take out what a client assumes without it, and the bounds, which the refusal of a value names. */
-static void shorten_schema(json_t *schema)
-{
-    static const char *const left_out[] = { "additionalProperties", "minLength", "minItems",
-                                            "minimum", "maximum" };
-    const char *name;
-    json_t *property;
-
-    if (!schema)
-        return;
-    for (size_t i = 0; i < AL_COUNT(left_out); i++)
-        (void)json_object_del(schema, left_out[i]);
-    if (json_is_false(json_object_get(schema, "default")))
-        (void)json_object_del(schema, "default");
-    json_object_foreach(json_object_get(schema, "properties"), name, property)
-        shorten_schema(property);
-    shorten_schema(json_object_get(schema, "items"));
 }
 
 json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults)
 {
-    json_t *schema;
-
-    if (tool->definition)
-        return json_incref(json_object_get(tool->definition, "inputSchema"));
-    schema = rows_schema(tool->params, tool->nparams, defaults);
-    if (tool->is_everyday)
-        shorten_schema(schema);
-    return schema;
+    return tool->definition ? json_incref(json_object_get(tool->definition, "inputSchema"))
+                            : rows_schema(tool->params, tool->nparams, tool->is_everyday, defaults);
 }
 
 json_t *al_tool_annotations(const struct al_tool *tool, bool saves)
