@@ -177,9 +177,7 @@ const char *al_registry_nearest(const struct al_registry *registry, const struct
                                 const char *name)
 {
     al_auto(al_str_clear) struct al_str letters = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv candidates = AL_STRV_INIT;
     struct al_nearest nearest = { .found = NULL };
-    const char *found = NULL;
 
     if (strlen(name) > NAME_MAX_BYTES)
         return NULL;
@@ -192,10 +190,9 @@ const char *al_registry_nearest(const struct al_registry *registry, const struct
         if (!al_grant_has_tool(grant, own))
             continue;
         to_letters(own, &own_letters);
-        al_strv_add(&candidates, own_letters.buf); /* the list outlives this iteration */
-        al_nearest_offer(&nearest, candidates.items[candidates.count - 1]);
-        if (nearest.found == candidates.items[candidates.count - 1])
-            found = own;
+        al_nearest_offer(&nearest, own_letters.buf);
+        if (nearest.found == own_letters.buf)
+            nearest.found = own;
     }
-    return found ? found : split_tools(registry, grant, letters.buf);
+    return nearest.found ? nearest.found : split_tools(registry, grant, letters.buf);
 }
