@@ -112,21 +112,6 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
 int al_shell_check_outputs(const struct al_root *root, const struct al_strv *words,
                            struct al_error *err);
 
-/* --- The profile of a program: its environment, resource limits and Landlock rules --- */
-
-/** A program that was found, and what it may access.  Set up with zeros. */
-struct al_shell_program {
-    char *path; /**< NULL: there is no such program */
-    struct al_confinement sandbox;
-};
-
-void al_shell_program_clear(struct al_shell_program *program);
-
-/** Find a program, which may run for `left_ms`, and build its ruleset.  Safe to call from several
- * threads. */
-int al_shell_find(const struct al_shell *shell, const char *name, uint32_t left_ms,
-                  struct al_shell_program *ret_program, struct al_error *err);
-
 /* --- Running a plan --- */
 
 /** The outcome of a run. */

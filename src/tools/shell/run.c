@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -144,7 +143,8 @@ struct stage {
     int fds[AL_SHELL_STREAMS]; /* redirects; -1: not redirected */
     int closed_pipe_fd;        /* write end of a pipe without a reader; -1: none */
     struct al_git_pipeline git;
-    struct al_shell_program program;
+    char *program; /* NULL: there is no such program */
+    struct al_confinement sandbox;
     size_t spec; /* index of a program in struct run's specs */
 };
 
@@ -173,7 +173,8 @@ static void stage_clear(struct stage *stage)
     for (size_t i = 0; i < AL_SHELL_STREAMS; i++)
         al_closep(&stage->fds[i]);
     al_closep(&stage->closed_pipe_fd);
-    al_shell_program_clear(&stage->program);
+    al_ruleset_free(stage->sandbox.ruleset_fd);
+    free(stage->program);
     al_git_pipeline_close(&stage->git);
 }
 
@@ -198,6 +199,97 @@ static int deliver_output(const struct run *run, struct stage *stage, struct al_
         al_str_clear(&stage->out);
     }
     return r < 0 ? al_error_errno(err, -r, "cannot write") : 0;
+}
+
+/* --- The profile that a program is started with --- */
+
+#define DATA_MAX_BYTES (2ull << 30)
+#define FILE_MAX_BYTES (1ull << 30)
+#define FILES_MAX      256u
+#define GO_FILES_MAX   1024u
+
+/* Add rules for the roots that the grant allows to read.  Only the first one may be written. */
+static void add_roots(struct al_confine_rules *rules, const struct al_shell *shell, bool writes)
+{
+    const struct al_roots *roots = shell->options.roots;
+
+    for (size_t i = 0; i < roots->count; i++) {
+        unsigned rights = AL_RIGHT_READ | (writes && i == 0 ? AL_RIGHT_WRITE : 0);
+
+        if (!al_root_is_released(&roots->items[i]) &&
+            al_grant_check_dir(shell->options.grant, roots->items[i].path, false, NULL) == 0)
+            al_confine_add_fd(rules, roots->items[i].path, roots->items[i].fd, rights);
+    }
+}
+
+static int build_ruleset(const struct al_shell *shell, struct stage *stage, struct al_error *err)
+{
+    /* For programs and libraries.  No file with data about the user is there. */
+    static const char *const readable[] = {
+        "/usr",           "/bin",         "/lib",      "/lib64", "/etc/ld.so.cache",
+        "/etc/localtime", "/dev/urandom", "/dev/zero",
+    };
+    const bool is_go = stage->step->kind == AL_SHELL_GO;
+    const bool writes = is_go || stage->step->kind == AL_SHELL_OTHER;
+    al_auto(al_freep) char *interp = al_program_interpreter(stage->program);
+    al_auto(al_freep) char *tmp = al_fs_join(shell->work_dir, "tmp");
+    /* Of go, whose program is <go_root>/bin/go: with compiler and linker. */
+    al_auto(al_freep) char *go_root = al_asprintf(
+        "%.*s/..", (int)(strrchr(stage->program, '/') - stage->program), stage->program);
+    al_auto(al_freep) char *tools = al_fs_join(go_root, "pkg/tool");
+    al_auto(al_confine_rules_clear) struct al_confine_rules rules = { .count = 0 };
+
+    al_confine_add(&rules, stage->program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    al_confine_add(&rules, interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
+    al_confine_add_all(&rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+    al_confine_add(&rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, false);
+    if (is_go) { /* it runs what it builds: no others may write what they execute */
+        al_confine_add(&rules, go_root, AL_RIGHT_READ, true);
+        al_confine_add(&rules, tools, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH, true);
+        al_confine_add(&rules, shell->work_dir,
+                       AL_RIGHT_READ | AL_RIGHT_WRITE | AL_RIGHT_EXECUTE_BENEATH, false);
+    } else if (writes)
+        al_confine_add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
+    add_roots(&rules, shell, writes);
+    return al_ruleset_new(rules.items, rules.count, false, &stage->sandbox.ruleset_fd, err);
+}
+
+static int make_directories(const struct al_shell *shell, struct al_error *err)
+{
+    static const char *const names[] = { "home", "tmp", "gocache", "gopath" };
+
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        al_auto(al_freep) char *path = al_fs_join(shell->work_dir, names[i]);
+        int r = al_fs_mkdirs(path, 0700);
+
+        if (r < 0)
+            return al_error_errno(err, -r, "cannot make '%s'", path);
+    }
+    return 0;
+}
+
+/* Find the program of a stage, and build its ruleset.  `program` stays NULL: there is none. */
+static int find_program(const struct run *run, struct stage *stage, struct al_error *err)
+{
+    const struct al_shell *shell = run->shell;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int r = 0;
+
+    stage->program = al_program_find(stage->step->words.items[0], shell->options.path_list,
+                                     shell->options.roots);
+    stage->sandbox = (struct al_confinement){
+        .no_sockets = true,
+        .limits = { .data_bytes = DATA_MAX_BYTES,
+                    .cpu_s =
+                        (uint64_t)run->budget->left_ms / 1000 * (uint64_t)(cores > 0 ? cores : 1) +
+                        5,
+                    .fsize_bytes = FILE_MAX_BYTES,
+                    .nofile = stage->step->kind == AL_SHELL_GO ? GO_FILES_MAX : FILES_MAX },
+    };
+    if (!stage->program || shell->isolation != AL_ISOLATION_LANDLOCK)
+        return 0;
+    r = make_directories(shell, err);
+    return r < 0 ? r : build_ruleset(shell, stage, err);
 }
 
 /* --- Programs --- */
@@ -225,7 +317,7 @@ static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
     *spec = (struct al_proc_spec){
         .cwd_fd = run->shell->options.roots->items[0].fd,
         .err = al_git_text_sink(&run->outcome->err),
-        .sandbox = &stage->program.sandbox,
+        .sandbox = &stage->sandbox,
         .cancel = run->budget->cancel,
         .timeout_ms = run->budget->left_ms,
         .err_to_out = stage->step->join,
@@ -260,18 +352,17 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
 {
     const struct al_shell_step *step = stage->step;
     struct al_proc_spec *spec;
-    int r =
-        al_shell_find(run->shell, step->words.items[0], run->budget->left_ms, &stage->program, err);
+    int r = find_program(run, stage, err);
 
     if (r < 0)
         return r;
-    if (!stage->program.path) {
+    if (!stage->program) {
         al_str_addf(&stage->err, "%s: command not found\n", step->words.items[0]);
         stage->code = NOT_FOUND_CODE;
         return 0;
     }
     spec = add_spec(run, stage);
-    spec->program = stage->program.path;
+    spec->program = stage->program;
     spec->argv = (const char *const *)step->words.items;
     spec->envp = (const char *const *)(step->kind == AL_SHELL_GO ? run->shell->go_env.items
                                                                  : run->shell->env.items);
@@ -449,7 +540,7 @@ static int add_firejail(struct run *run, struct al_shell_plan *plan, struct al_e
                                                                   : run->shell->env.items);
     spec->out = al_git_text_sink(&run->outcome->out);
     spec->err_to_out = false; /* the line says it */
-    stage->program.sandbox.keep_setuid = true;
+    stage->sandbox.keep_setuid = true;
     return 0;
 }
 
