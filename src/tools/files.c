@@ -77,18 +77,6 @@ static void fit(struct content *content, size_t want, size_t max_bytes)
     al_str_truncate(&content->bytes, len);
 }
 
-static json_t *object_of(const struct file_args *args, const struct content *content,
-                         const struct al_str *text)
-{
-    uint64_t next = content->offset + content->bytes.len;
-
-    return json_pack("{s:o, s:o, s:s*, s:I, s:I, s:b, s:o*}", "path", al_json_string(args->path),
-                     "content", al_json_stringn(text->buf, text->len), "encoding",
-                     content->base64 ? "base64" : NULL, "size", (json_int_t)content->size, "offset",
-                     (json_int_t)content->offset, "truncated", next < content->size, "nextOffset",
-                     next < content->size ? al_json_int((int64_t)next) : NULL);
-}
-
 /* For clients that show the text alone. */
 static void add_notes(const struct content *content, struct al_result *result)
 {
@@ -119,17 +107,24 @@ static int read_file(struct al_call *call, const void *p, struct al_result *resu
     bool less = args->limit.given && (size_t)args->limit.value < max_bytes;
     size_t want = less ? (size_t)args->limit.value : max_bytes;
     struct content content = { .bytes = AL_STR_INIT, .offset = (uint64_t)args->offset.value };
+    struct al_str *text = &result->text;
+    uint64_t next;
     int r = al_sandbox_read(al_call_session(call)->sandbox, path, content.offset, want + 1,
                             &content.bytes, &content.size, err);
 
     if (r == 0) {
         fit(&content, want, max_bytes);
         if (content.base64)
-            al_base64_encode(content.bytes.buf, content.bytes.len, &result->text);
+            al_base64_encode(content.bytes.buf, content.bytes.len, text);
         else
-            al_str_add(&result->text, content.bytes.buf, content.bytes.len);
-        result->structured = object_of(args, &content, &result->text);
-        result->truncated = content.offset + content.bytes.len < content.size;
+            al_str_add(text, content.bytes.buf, content.bytes.len);
+        next = content.offset + content.bytes.len;
+        result->truncated = next < content.size;
+        result->structured = json_pack(
+            "{s:o, s:o, s:s*, s:I, s:I, s:b, s:o*}", "path", al_json_string(args->path), "content",
+            al_json_stringn(text->buf, text->len), "encoding", content.base64 ? "base64" : NULL,
+            "size", (json_int_t)content.size, "offset", (json_int_t)content.offset, "truncated",
+            result->truncated, "nextOffset", result->truncated ? al_json_int((int64_t)next) : NULL);
         add_notes(&content, result);
     }
     al_str_clear(&content.bytes);

@@ -134,22 +134,6 @@ static int find_named(const struct al_strv *entries, const char *id, const char 
                : not_found(err, missing, "git_stash with action list shows the entries there are.");
 }
 
-/* As git says it, but now: another git may push before this call runs, and its entry is not what
- * was meant. */
-static int find_numbered(struct al_call *call, const struct al_strv *entries, int64_t index,
-                         const char **ret_entry, struct al_error *err)
-{
-    int r = 0;
-
-    if ((uint64_t)index < entries->count)
-        *ret_entry = entries->items[index];
-    else
-        r = al_git_would_fail(err, "fatal: log for 'stash' only has %zu entries", entries->count);
-    if (r < 0 && err && al_call_tool(call) == &al_tool_workflow_stash)
-        err->remedy = "See git_stash with action list for the entries there are.";
-    return r;
-}
-
 /* All working trees share one stash: the entry is the newest of this one. */
 static int find_newest(struct al_call *call, const struct al_stash_owners *owners,
                        const struct al_strv *entries, bool pops, const char **ret_entry,
@@ -182,22 +166,28 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     al_auto(al_freep) char *whose = NULL;
     const struct stash_args *args = p;
     const char *entry = NULL;
-    int r;
+    bool by_number;
+    int r = 0;
 
     if (args->action == AL_STASH_PUSH || args->action == LIST)
         return 0;
     al_stash_owners_read(al_call_repo(call), &owners);
     al_git_stash_entries(al_call_repo(call), &entries);
+    by_number = args->index.given && entries.count && !args->id;
     if (args->action == AL_STASH_CLEAR && owners.is_shared)
         resolve_clear(call, &owners, &entries); /* also of none: others may push in between */
     if (args->action == AL_STASH_CLEAR)
         return 0;
     if (args->id)
         r = find_named(&entries, args->id, &entry, err);
-    else if (args->index.given && entries.count)
-        r = find_numbered(call, &entries, args->index.value, &entry, err);
+    else if (by_number && (uint64_t)args->index.value < entries.count)
+        entry = entries.items[args->index.value];
+    else if (by_number) /* as git says it, but now: its entry may be another before the call runs */
+        r = al_git_would_fail(err, "fatal: log for 'stash' only has %zu entries", entries.count);
     else
         r = find_newest(call, &owners, &entries, args->action == AL_STASH_POP, &entry, err);
+    if (r < 0 && by_number && err && al_call_tool(call) == &al_tool_workflow_stash)
+        err->remedy = "See git_stash with action list for the entries there are.";
     if (r < 0)
         return r;
     al_call_resolve(call, AL_STASH_ENTRY, entry);

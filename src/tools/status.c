@@ -175,18 +175,6 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct status_args),
 };
 
-/* Like git, list a submodule with changes inside as modified, if git itself does not report it. */
-static void add_modified_submodules(struct files *files)
-{
-    for (size_t i = 0; i < files->submodules.count; i++) {
-        const struct al_submodule *submodule = &files->submodules.items[i];
-
-        if (submodule->content && !al_strv_contains(&files->paths[UNSTAGED], submodule->name) &&
-            !al_strv_contains(&files->paths[CONFLICTS], submodule->name))
-            al_strv_add(&files->paths[CONFLICTS], submodule->name);
-    }
-}
-
 static int workflow_status(struct al_call *call, const void *args, struct al_result *result,
                            struct al_error *err)
 {
@@ -200,7 +188,14 @@ static int workflow_status(struct al_call *call, const void *args, struct al_res
     (void)args;
     if (r < 0)
         return r;
-    add_modified_submodules(&files);
+    /* Like git, list a submodule with changes inside as modified, if git does not report it. */
+    for (size_t i = 0; i < files.submodules.count; i++) {
+        const struct al_submodule *submodule = &files.submodules.items[i];
+
+        if (submodule->content && !al_strv_contains(&files.paths[UNSTAGED], submodule->name) &&
+            !al_strv_contains(&files.paths[CONFLICTS], submodule->name))
+            al_strv_add(&files.paths[CONFLICTS], submodule->name);
+    }
     al_result_set(result, "branch", al_json_name(state.branch ? state.branch : "HEAD"));
     al_result_set(result, "staged", staged = al_json_array());
     al_result_set(result, "modified", modified = al_json_array());
@@ -256,17 +251,6 @@ static void add_remotes(const struct al_repo *repo, struct al_str *out)
     }
     if (names.count)
         al_str_addc(out, '\n');
-}
-
-static void add_default_branch(const struct al_repo *repo, const struct al_worktree_state *state,
-                               struct al_str *out)
-{
-    al_auto(al_freep) char *origin = al_git_remote_default(repo, "origin");
-    al_auto(al_freep) char *ref = origin ? NULL : al_git_default_branch(repo);
-    const char *branch = ref ? ref + strlen("refs/heads/") : origin;
-
-    if (branch && (!state->branch || strcmp(branch, state->branch) != 0))
-        al_place_addf(out, "default branch: %s\n", branch);
 }
 
 /* How many there are, and the newest of this working tree by name. */
@@ -332,10 +316,14 @@ static void add_facts(struct al_call *call, const struct al_worktree_state *stat
 {
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *shallow = al_shallow_commits(&repo->at);
+    al_auto(al_freep) char *origin = al_git_remote_default(repo, "origin");
+    al_auto(al_freep) char *ref = origin ? NULL : al_git_default_branch(repo);
+    const char *branch = ref ? ref + strlen("refs/heads/") : origin;
 
     if (shallow)
         al_str_adds(out, "shallow clone: older commits are not here\n");
-    add_default_branch(repo, state, out);
+    if (branch && (!state->branch || strcmp(branch, state->branch) != 0))
+        al_place_addf(out, "default branch: %s\n", branch);
     add_remotes(repo, out);
     add_stashes(call, out);
     add_worktrees(repo, out);

@@ -319,26 +319,14 @@ static struct al_worktree_add_options add_options(const struct al_call *call,
     };
 }
 
-/* As git, which asks for --force. */
-static int check_submodules(const char *name, const struct al_worktree_found *found,
-                            struct al_error *err)
-{
-    al_auto(al_freep) char *dir = al_fs_join(found->git_dir, "modules");
-    struct stat st;
-
-    if (lstat(dir, &st) < 0)
-        return 0;
-    return al_failure_set(err, "A user can remove it with 'git worktree remove --force'.",
-                          "The worktree '%s' has repositories of submodules, and without "
-                          "checkpoints they would be gone for good",
-                          name);
-}
-
 static int check_remove(struct al_call *call, const char *name,
                         const struct al_worktree_place *place,
                         const struct al_worktree_found *found, struct al_error *err)
 {
     al_auto(al_freep) char *running = al_call_running_in(call, found->top);
+    const bool is_lost = found->is_whole && !al_call_is_saved(call);
+    al_auto(al_freep) char *modules = is_lost ? al_fs_join(found->git_dir, "modules") : NULL;
+    struct stat st;
     int r = al_worktree_check_removable(place, found, name, err);
 
     if (r < 0)
@@ -351,7 +339,13 @@ static int check_remove(struct al_call *call, const char *name,
         return al_error_set(err, AL_ERR_EXECUTION,
                             "A call runs in the worktree '%s': %s; try again when it has ended",
                             name, running);
-    return found->is_whole && !al_call_is_saved(call) ? check_submodules(name, found, err) : 0;
+    if (!modules || lstat(modules, &st) < 0)
+        return 0;
+    /* As git, which asks for --force. */
+    return al_failure_set(err, "A user can remove it with 'git worktree remove --force'.",
+                          "The worktree '%s' has repositories of submodules, and without "
+                          "checkpoints they would be gone for good",
+                          name);
 }
 
 static int authorize_add(struct al_call *call, const struct worktree_args *args,

@@ -123,19 +123,6 @@ static unsigned effects_of(const struct al_call *call)
     return al_tool_select(al_call_tool(call), call, NULL)->effects;
 }
 
-/* No mount protects a git directory that is made now. */
-static int check_confined(const struct al_call *call, struct al_error *err)
-{
-    const struct al_shell_words *words = al_call_tool_data(call);
-
-    if (words->clones.count ||
-        (words->command && al_shell_words_list(" clone init ", words->command->name)))
-        return al_shell_words_refuse(words->command->name, AL_SHELL_CONFINED, err);
-    if (words->connection.tool && !al_call_session(call)->caller_shell->has_network)
-        return al_shell_words_refuse(words->words.items[0], AL_SHELL_OFFLINE, err);
-    return 0;
-}
-
 static bool removes_files(const struct al_shell_words *words)
 {
     return al_shell_words_are(words, "rm", NULL) && !al_strv_contains(&words->options, "--cached");
@@ -222,11 +209,17 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct al_repo *repo = al_call_repo(call);
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_shell_connection *to = &words->connection;
+    const struct al_git_shell *shell = al_call_session(call)->caller_shell;
     const char *made;
     int r = 0;
 
-    if (al_call_session(call)->caller_shell->is_confined)
-        r = check_confined(call, err);
+    /* No mount protects a git directory that is made now. */
+    if (shell->is_confined &&
+        (words->clones.count ||
+         (words->command && al_shell_words_list(" clone init ", words->command->name))))
+        return al_shell_words_refuse(words->command->name, AL_SHELL_CONFINED, err);
+    if (shell->is_confined && to->tool && !shell->has_network)
+        return al_shell_words_refuse(words->words.items[0], AL_SHELL_OFFLINE, err);
     /* git renames first, and then finds out that the index does not take the name. */
     for (size_t i = 0; r == 0 && al_shell_words_are(words, "mv", NULL) && i < words->words.count;
          i++)

@@ -69,31 +69,23 @@ static int snapshot(struct al_call *call, const void *p, struct al_result *resul
     return 0;
 }
 
-static int run_confined(struct al_call *call, const struct run_args *args, int *ret_code,
-                        struct al_result *result, struct al_error *err)
-{
-    const struct al_session *session = al_call_session(call);
-    al_auto(al_strv_clear) struct al_strv notes = AL_STRV_INIT;
-    int r = al_confine_run(al_call_tool_data(call), root_of(call, args), session->caller_shell,
-                           &args->command, args->network, ret_code, &notes, err);
-
-    for (size_t i = 0; i < notes.count; i++)
-        al_result_note(result, notes.items[i]);
-    return r;
-}
-
 /* The write lock is free meanwhile: the command may call airlock itself, and take hours. */
 static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     const struct run_args *args = p;
     struct al_repo *repo = al_call_repo(call);
+    al_auto(al_strv_clear) struct al_strv notes = AL_STRV_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     const int64_t began_ms = al_clock_ms();
     int code = 0, r;
 
     al_write_lock_release(repo);
-    r = args->confine ? run_confined(call, args, &code, result, err)
+    r = args->confine ? al_confine_run(al_call_tool_data(call), root_of(call, args),
+                                       al_call_session(call)->caller_shell, &args->command,
+                                       args->network, &code, &notes, err)
                       : al_proc_run_foreground(args->command.items, NULL, NULL, &code, &why);
+    for (size_t i = 0; i < notes.count; i++)
+        al_result_note(result, notes.items[i]);
     if (r < 0 && args->confine)
         return r;
     if (r < 0) {

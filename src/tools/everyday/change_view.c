@@ -164,20 +164,6 @@ static void add_facts(const struct al_patch_file *file, struct al_strv *facts)
         al_strv_add(facts, "binary");
 }
 
-/* Append "--- src/a.c (new file)": the line above the hunks of a file. */
-static void add_header(const struct al_repo *repo, const struct al_patch_file *file,
-                       struct al_str *out)
-{
-    al_auto(al_strv_clear) struct al_strv facts = AL_STRV_INIT;
-
-    al_str_adds(out, "--- ");
-    add_path(repo, file->old_path, file->path, out);
-    add_facts(file, &facts);
-    for (size_t i = 0; i < facts.count; i++)
-        al_str_addf(out, "%s%s", i ? ", " : " (", facts.items[i]);
-    al_str_adds(out, facts.count ? ")\n" : "\n");
-}
-
 static void lead(struct al_change_view *view)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -210,6 +196,7 @@ bool al_change_view_end(struct al_change_view *view)
 static bool take_file(void *payload, const struct al_patch_file *file)
 {
     struct al_change_view *view = payload;
+    al_auto(al_strv_clear) struct al_strv facts = AL_STRV_INIT;
 
     /* The change of a file in conflict comes after the line that says so. */
     if (view->header.len && view->at && !strcmp(view->at, file->path))
@@ -221,7 +208,12 @@ static bool take_file(void *payload, const struct al_patch_file *file)
         view->at = al_strdup(file->path);
         view->begun++;
     }
-    add_header(view->repo, file, &view->header);
+    al_str_adds(&view->header, "--- "); /* "--- src/a.c (new file)" */
+    add_path(view->repo, file->old_path, file->path, &view->header);
+    add_facts(file, &facts);
+    for (size_t i = 0; i < facts.count; i++)
+        al_str_addf(&view->header, "%s%s", i ? ", " : " (", facts.items[i]);
+    al_str_adds(&view->header, facts.count ? ")\n" : "\n");
     view->in_submodule = file->mode == GITLINK || file->old_mode == GITLINK;
     return true;
 }
@@ -287,30 +279,22 @@ void al_change_view_left(const struct al_change_view *view, struct al_str *out)
     al_answer_add_items_of(&left, count - view->begun, LEFT_BYTES, out);
 }
 
-/* The line of a file above its hunks. */
-static void add_hunk_file(const struct al_repo *repo, const struct al_hunk_file *file,
-                          struct al_str *out)
-{
-    const char *fact = file->status == 'A'   ? " (new file)"
-                       : file->status == 'D' ? " (deleted file)"
-                       : file->status == 'U' ? " (in conflict: git_conflicts shows it)"
-                                             : "";
-
-    al_str_adds(out, "--- ");
-    al_place_add(repo, file->path, out);
-    if (file->added || file->deleted)
-        al_str_addf(out, " +%" PRIu64 " -%" PRIu64, file->added, file->deleted);
-    al_str_addf(out, "%s\n", fact);
-}
-
 bool al_change_view_hunks(const struct al_repo *repo, const struct al_hunk_list *list,
                           size_t context, struct al_pages *pages, size_t *ret_shown)
 {
     for (size_t i = 0; i < list->nfiles; i++) {
         const struct al_hunk_file *file = &list->files[i];
+        const char *fact = file->status == 'A'   ? " (new file)"
+                           : file->status == 'D' ? " (deleted file)"
+                           : file->status == 'U' ? " (in conflict: git_conflicts shows it)"
+                                                 : "";
         al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
 
-        add_hunk_file(repo, file, &unit);
+        al_str_adds(&unit, "--- ");
+        al_place_add(repo, file->path, &unit);
+        if (file->added || file->deleted)
+            al_str_addf(&unit, " +%" PRIu64 " -%" PRIu64, file->added, file->deleted);
+        al_str_addf(&unit, "%s\n", fact);
         for (size_t k = file->first; k < file->first + file->count; k++) {
             al_hunk_show(list, &list->items[k], context, &unit);
             if (!al_pages_add(pages, unit.buf, unit.len))

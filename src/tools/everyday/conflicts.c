@@ -43,23 +43,6 @@ static const struct hunk_arg *at(const struct al_objects *choices, size_t i)
     return (const struct hunk_arg *)choices->items + i;
 }
 
-/* Check the items by themselves: each has one of take and content, and no id is there twice. */
-static int hunk_choices_check(const struct al_objects *choices, struct al_error *err)
-{
-    for (size_t i = 0; i < choices->count; i++) {
-        const struct hunk_arg *hunk = at(choices, i);
-
-        if ((hunk->take != NULL) + (hunk->content != NULL) != 1)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "hunks[%zu] takes one of take and content",
-                                i);
-        for (size_t k = 0; k < i; k++)
-            if (!strcmp(at(choices, k)->id, hunk->id))
-                return al_error_set(err, AL_ERR_BAD_ARGS, "hunks[%zu] and hunks[%zu] are one hunk",
-                                    k, i);
-    }
-    return 0;
-}
-
 /* What git_conflicts does. */
 enum al_conflicts_action {
     AL_CONFLICTS_SHOW,
@@ -408,7 +391,18 @@ static int check(void *p, struct al_error *err)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "resolve takes one of take (ours, theirs, both, disk), content and "
                             "hunks (action show has their ids), and content takes path");
-    return hunk_choices_check(&args->hunks, err);
+    for (size_t i = 0; i < args->hunks.count; i++) {
+        const struct hunk_arg *hunk = at(&args->hunks, i);
+
+        if ((hunk->take != NULL) + (hunk->content != NULL) != 1)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "hunks[%zu] takes one of take and content",
+                                i);
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(at(&args->hunks, k)->id, hunk->id))
+                return al_error_set(err, AL_ERR_BAD_ARGS, "hunks[%zu] and hunks[%zu] are one hunk",
+                                    k, i);
+    }
+    return 0;
 }
 
 /* The remedies are those of a session with this tool. */

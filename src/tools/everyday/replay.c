@@ -101,22 +101,6 @@ static const struct step_arg *at(const struct al_objects *plan, size_t i)
     return (const struct step_arg *)plan->items + i;
 }
 
-/* The commit below the oldest commit of a plan, which is what it is replayed on when nothing else
- * is said; NULL: the plan begins with the first commit of the history.  Caller frees. */
-static int rebase_plan_base(struct al_call *call, const struct al_strv *oids, char **ret_onto,
-                            struct al_error *err)
-{
-    al_auto(al_freep) char *oldest = NULL;
-    int r = al_commit_list_base(al_call_repo(call), oids, &oldest, ret_onto, err);
-
-    if (r < 0 || (oldest && al_strv_contains(oids, oldest)))
-        return r;
-    return al_failure_bad_args(err,
-                               "Name every commit from the oldest one to HEAD; git_log lists them.",
-                               "The plan leaves out the commit that its others build on%s%.8s",
-                               oldest ? ": " : "", oldest ? oldest : "");
-}
-
 static int check_complete(const struct al_strv *oids, const struct al_rebase_list *list,
                           struct al_error *err)
 {
@@ -242,15 +226,25 @@ static int check_rebase(void *p, struct al_error *err)
     return 0;
 }
 
+/* A plan is replayed on the commit below its oldest one, which is NULL where that is the first of
+ * the history. */
 static int find_onto(struct al_call *call, const struct rebase_args *args,
                      const struct al_strv *planned, char **ret_onto, struct al_error *err)
 {
+    al_auto(al_freep) char *oldest = NULL;
     int r;
 
     if (args->onto)
         return al_git_resolve_commit(al_call_repo(call), args->onto, ret_onto, err);
-    if (args->plan.count)
-        return rebase_plan_base(call, planned, ret_onto, err);
+    if (args->plan.count) {
+        r = al_commit_list_base(al_call_repo(call), planned, &oldest, ret_onto, err);
+        if (r < 0 || (oldest && al_strv_contains(planned, oldest)))
+            return r;
+        return al_failure_bad_args(
+            err, "Name every commit from the oldest one to HEAD; git_log lists them.",
+            "The plan leaves out the commit that its others build on%s%.8s", oldest ? ": " : "",
+            oldest ? oldest : "");
+    }
     r = al_git_find_object(al_call_repo(call), "@{upstream}", "commit", ret_onto, err);
     if (r == 0 && !*ret_onto)
         r = al_failure_bad_args(err, "Give onto: a branch or a revision, such as origin/main.",
@@ -283,18 +277,6 @@ static int resolve_rebase(struct al_call *call, const void *p, struct al_error *
     return 0;
 }
 
-static void add_left_out(const struct al_rebase_list *list, struct al_str *lines)
-{
-    const size_t known = list->all.count - list->commits.count;
-
-    if (known)
-        al_str_addf(lines, "%s left out: their change is there already\n",
-                    al_counted(known, "commit", "commits").text);
-    if (list->merges.count)
-        al_str_addf(lines, "%s left out: a rebase makes the history linear\n",
-                    al_counted(list->merges.count, "merge", "merges").text);
-}
-
 static int build_rebase(struct al_call *call, const void *p, struct al_replay_work *work,
                         struct al_str *lines, struct al_error *err)
 {
@@ -302,6 +284,7 @@ static int build_rebase(struct al_call *call, const void *p, struct al_replay_wo
     const char *onto = al_call_resolved(call, RESOLVED_ONTO);
     al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
     al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT, held = AL_STRV_INIT;
+    size_t known;
     int r;
 
     work->kind = AL_WORK_REBASE;
@@ -312,7 +295,13 @@ static int build_rebase(struct al_call *call, const void *p, struct al_replay_wo
     if (r < 0)
         return r;
     work->onto_name = args->onto ? al_strdup(args->onto) : NULL;
-    add_left_out(&list, lines);
+    known = list.all.count - list.commits.count;
+    if (known)
+        al_str_addf(lines, "%s left out: their change is there already\n",
+                    al_counted(known, "commit", "commits").text);
+    if (list.merges.count)
+        al_str_addf(lines, "%s left out: a rebase makes the history linear\n",
+                    al_counted(list.merges.count, "merge", "merges").text);
     if (args->autosquash)
         r = al_replay_autosquash(al_call_repo(call), &list.commits, work, err);
     else if (args->plan.count)

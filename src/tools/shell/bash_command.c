@@ -51,18 +51,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_shell_plan(shell, args->command, plan, err);
 }
 
-/* Add the path of a redirect that truncates a file. */
-static void add_overwritten(const struct al_redirect *redirect, struct al_strv *out)
-{
-    al_auto(al_freep) char *dir = NULL;
-
-    if (!redirect->name || redirect->dir_fd < 0)
-        return;
-    dir = al_fs_fd_path(redirect->dir_fd);
-    if (dir)
-        al_strv_take(out, al_fs_join(dir, redirect->name));
-}
-
+/* The paths of redirects that truncate a file. */
 static int overwritten_files(struct al_call *call, const void *p, struct al_strv *out,
                              struct al_error *err)
 {
@@ -73,9 +62,14 @@ static int overwritten_files(struct al_call *call, const void *p, struct al_strv
     for (size_t i = 0; is_live(call) && i < plan->nsteps; i++) {
         const struct al_shell_step *step = &plan->steps[i];
 
-        for (size_t k = STDOUT_FILENO; k < AL_SHELL_STREAMS; k++)
-            if (!step->appends[k])
-                add_overwritten(&step->to[k], out);
+        for (size_t k = STDOUT_FILENO; k < AL_SHELL_STREAMS; k++) {
+            const struct al_redirect *to = &step->to[k];
+            const bool truncates = !step->appends[k] && to->name && to->dir_fd >= 0;
+            al_auto(al_freep) char *dir = truncates ? al_fs_fd_path(to->dir_fd) : NULL;
+
+            if (dir)
+                al_strv_take(out, al_fs_join(dir, to->name));
+        }
     }
     return 0;
 }

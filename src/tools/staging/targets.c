@@ -548,21 +548,6 @@ static const struct al_param merge_params[] = {
               .choices = al_encodings),
 };
 
-static void set_merge(const struct al_str *content, int encoding, bool is_clean,
-                      struct al_result *result)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    al_result_set(result, "status", al_json_string(is_clean ? "clean" : "conflict"));
-    if (encoding == AL_UTF_8) {
-        al_result_set(result, "content", al_json_stringn(content->buf, content->len));
-        return;
-    }
-    al_base64_encode(content->buf, content->len, &text);
-    al_result_set(result, "content", al_json_stringn(text.buf, text.len));
-    al_result_set(result, "encoding", al_json_string("base64"));
-}
-
 /* What to do about a conflict that has no markers; NULL: there are some, or none are needed. */
 static const char *note_of(enum al_merge_outcome outcome)
 {
@@ -580,7 +565,8 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
     al_auto(al_str_clear) struct al_str base = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str ours = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str theirs = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str content = AL_STR_INIT, encoded = AL_STR_INIT;
+    const struct al_str *text;
     const struct al_merge_sides sides = { .base = args->base ? &base : NULL,
                                           .ours = &ours,
                                           .theirs = &theirs };
@@ -596,10 +582,18 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
                      &content, err);
     if (r < 0)
         return r;
-    set_merge(note_of(outcome) ? &ours : &content, args->encoding, outcome == AL_MERGE_CLEAN,
-              result);
+    text = note_of(outcome) ? &ours : &content;
     if (note_of(outcome))
         al_result_note(result, note_of(outcome));
+    if (args->encoding != AL_UTF_8)
+        al_base64_encode(text->buf, text->len, &encoded);
+    if (args->encoding != AL_UTF_8)
+        text = &encoded;
+    al_result_set(result, "status",
+                  al_json_string(outcome == AL_MERGE_CLEAN ? "clean" : "conflict"));
+    al_result_set(result, "content", al_json_stringn(text->buf, text->len));
+    if (args->encoding != AL_UTF_8)
+        al_result_set(result, "encoding", al_json_string("base64"));
     return 0;
 }
 

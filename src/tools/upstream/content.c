@@ -256,24 +256,12 @@ static int take_structured(const json_t *structured, size_t max_bytes, bool has_
     return 0;
 }
 
-/* The first line of the text, for `_meta`. */
-static int fail(const char *server, const struct al_result *out, struct al_error *err)
-{
-    al_auto(al_freep) char *line = al_strndup(out->text.buf, strcspn(out->text.buf, "\n"));
-
-    if (strlen(line) > MESSAGE_MAX_BYTES)
-        line[al_utf8_floor(line, MESSAGE_MAX_BYTES)] = '\0';
-    if (!*line)
-        return al_error_set(err, AL_ERR_EXECUTION, "The tool of %s failed and does not say why",
-                            server);
-    return al_error_set(err, AL_ERR_EXECUTION, "%s", line);
-}
-
 int al_upstream_take_result(const json_t *result, size_t max_bytes, const char *server,
                             bool has_schema, struct al_result *out, struct al_error *err)
 {
     struct taking to = { .out = out, .left = max_bytes };
     const bool failed = json_is_true(json_object_get(result, "isError"));
+    al_auto(al_freep) char *line = NULL; /* the first one of the text, for `_meta` */
     int r = take_structured(json_object_get(result, "structuredContent"), max_bytes,
                             has_schema && !failed, out, err);
 
@@ -281,5 +269,13 @@ int al_upstream_take_result(const json_t *result, size_t max_bytes, const char *
         return r;
     take_content(&to, json_object_get(result, "content"));
     take_meta(json_object_get(result, "_meta"), out);
-    return failed ? fail(server, out, err) : 0;
+    if (!failed)
+        return 0;
+    line = al_strndup(out->text.buf, strcspn(out->text.buf, "\n"));
+    if (strlen(line) > MESSAGE_MAX_BYTES)
+        line[al_utf8_floor(line, MESSAGE_MAX_BYTES)] = '\0';
+    if (!*line)
+        return al_error_set(err, AL_ERR_EXECUTION, "The tool of %s failed and does not say why",
+                            server);
+    return al_error_set(err, AL_ERR_EXECUTION, "%s", line);
 }
