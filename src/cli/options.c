@@ -116,8 +116,8 @@ bool al_options_take(struct al_options *options, const struct al_command *comman
         else if (next_word(&reading))
             break;
     }
-    while (reading.left)
-        argv[count++] = next_word(&reading);
+    while ((argv[count] = next_word(&reading))) /* the list of words ends with NULL, too */
+        count++;
     *argc = count;
     if (*ret_code != AL_EXIT_OK || !al_option(options, "--help") ||
         (count && command->words == AL_WORDS_TOOL))
