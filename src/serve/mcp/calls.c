@@ -69,6 +69,16 @@ void al_calls_init(struct al_calls *calls, const struct al_calls_options *option
     (void)pthread_cond_init(&calls->idle, NULL);
 }
 
+void al_call_spec_clear(struct al_call_spec *spec)
+{
+    free(spec->id);
+    free(spec->progress_token);
+    free(spec->client);
+    free(spec->mounted_tool);
+    json_decref(spec->arguments);
+    al_input_required_clear(&spec->input_required);
+}
+
 static void free_call(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
@@ -79,14 +89,9 @@ static void free_call(struct al_inflight *call)
     if (--calls->nunanswered == 0)
         (void)pthread_cond_broadcast(&calls->idle);
     (void)pthread_mutex_unlock(&calls->lock);
-    free(call->spec.id);
-    free(call->spec.progress_token);
-    free(call->spec.client);
-    free(call->spec.mounted_tool);
+    al_call_spec_clear(&call->spec);
     al_mounted_list_free(call->mounted);
     free(call->last_progress);
-    json_decref(call->spec.arguments);
-    al_input_required_clear(&call->spec.input_required);
     al_cancel_unref(call->cancel);
     free(call);
     al_call_scope_unref(scope);

@@ -152,6 +152,9 @@ struct al_call_spec {
     struct al_message_sink *sink; /**< of the request; NULL: nobody waits for an answer */
 };
 
+/** Free what it owns. */
+void al_call_spec_clear(struct al_call_spec *spec);
+
 /** Have a call run on a thread of the pool, and be answered unless it is cancelled; or answer now
  * why it cannot be (duplicate id, too many calls, too many bytes). */
 void al_calls_start(struct al_calls *calls, struct al_call_spec *spec);

@@ -331,36 +331,13 @@ static bool find_tool(const struct al_dispatch *dispatch, const struct request *
 
 static const char *const token_path[] = { "params", "_meta", "progressToken", NULL };
 
-static void clear_spec(struct al_call_spec *spec)
-{
-    free(spec->id);
-    free(spec->progress_token);
-    free(spec->mounted_tool);
-    json_decref(spec->arguments);
-    al_input_required_clear(&spec->input_required);
-}
-
-/* The request brings the answer to a question of another server.  Its call goes on and answers it.
- */
-static void resume_call(struct al_dispatch *dispatch, const struct request *request,
-                        struct al_call_spec *spec)
-{
-    const struct al_rpc_message *message = request->message;
-    const char *tool = spec->tool ? spec->tool->tool->name : spec->mounted_tool;
-    const char *problem = NULL;
-    enum al_rpc_code code;
-
-    spec->id = al_strdup(message->id);
-    spec->progress_token = al_rpc_token(message, token_path);
-    code = al_calls_resume(&dispatch->service->calls, spec, tool, message->params, &problem);
-    if (code != AL_RPC_OK)
-        refuse(request, code, problem);
-    clear_spec(spec);
-}
-
+/* A request that brings the answer to a question of another server is no call of its own: the call
+ * that asked goes on. */
 static void call_tool(struct al_dispatch *dispatch, const struct request *request)
 {
     const struct al_rpc_message *message = request->message;
+    const bool is_modern = request->era == AL_ERA_MODERN;
+    const bool is_answer = is_modern && al_calls_is_answer(message->params);
     struct al_call_spec spec = {
         .scope = &dispatch->scope,
         .form = request->form,
@@ -370,31 +347,30 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
         .sink = request->sink,
     };
     enum al_rpc_code code = AL_RPC_OK;
-    const char *problem = NULL;
+    const char *problem = NULL, *tool;
 
     if (!find_tool(dispatch, request, &spec))
         return;
     take_arguments(message, &spec);
-    if (request->era == AL_ERA_MODERN && al_calls_is_answer(message->params)) {
-        resume_call(dispatch, request, &spec);
-        return;
-    }
-    if (request->era == AL_ERA_MODERN) {
+    tool = spec.tool ? spec.tool->tool->name : spec.mounted_tool;
+    spec.id = al_strdup(message->id);
+    spec.progress_token = al_rpc_token(message, token_path);
+    if (is_answer) {
+        code = al_calls_resume(&dispatch->service->calls, &spec, tool, message->params, &problem);
+    } else if (is_modern) {
         spec.input_required.request_states = &dispatch->offer->request_states;
-        spec.input_required.tool = spec.tool ? spec.tool->tool->name : spec.mounted_tool;
+        spec.input_required.tool = tool;
         spec.input_required.arguments = spec.arguments;
         code = al_input_required_begin(&spec.input_required, message->params, &problem);
     }
-    if (code != AL_RPC_OK) {
-        clear_spec(&spec);
+    if (code != AL_RPC_OK)
         refuse(request, code, problem);
+    if (is_answer || code != AL_RPC_OK) {
+        al_call_spec_clear(&spec);
         return;
     }
-    spec.id = al_strdup(message->id);
-    spec.client = request->era == AL_ERA_MODERN
-                      ? al_agent_name(al_json_get_string(request->client, "name"))
-                      : al_strdup(dispatch->client);
-    spec.progress_token = al_rpc_token(message, token_path);
+    spec.client = is_modern ? al_agent_name(al_json_get_string(request->client, "name"))
+                            : al_strdup(dispatch->client);
     al_session_join(dispatch->scope.session, json_object_get(message->params, "_meta"));
     al_calls_start(&dispatch->service->calls, &spec);
 }
