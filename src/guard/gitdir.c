@@ -27,11 +27,6 @@ bool al_gitdir_is(int dir_fd, const char *coming)
             (has(dir_fd, "objects", coming) && has(dir_fd, "refs", coming)));
 }
 
-static bool is_same(const struct stat *one, const struct stat *two)
-{
-    return one->st_dev == two->st_dev && one->st_ino == two->st_ino;
-}
-
 bool al_gitdir_contains(int dir_fd, const char *coming)
 {
     al_auto(al_closep) int at = openat(dir_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -43,7 +38,8 @@ bool al_gitdir_contains(int dir_fd, const char *coming)
         if (al_gitdir_is(at, coming))
             return true;
         up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (has(at, ".git", NULL) || up < 0 || fstat(up, &above) < 0 || is_same(&st, &above)) {
+        if (has(at, ".git", NULL) || up < 0 || fstat(up, &above) < 0 ||
+            (st.st_dev == above.st_dev && st.st_ino == above.st_ino)) {
             al_close(up);
             return false;
         }
@@ -85,18 +81,14 @@ static bool is_dot_git_on_ntfs(const char *name, size_t len)
     return end >= len || name[end] == ':';
 }
 
-/* What airlock has moved aside and could not move to the git directory. */
-static bool is_aside(const char *name)
-{
-    return !strncasecmp(name, AL_ASIDE_HIDDEN, strlen(AL_ASIDE_HIDDEN));
-}
-
 bool al_path_has_dot_git(const char *path)
 {
     while (*path) {
         size_t len = strcspn(path, "/\\");
 
-        if (al_fold_is(path, len, ".git") || is_dot_git_on_ntfs(path, len) || is_aside(path))
+        /* the last: what airlock has moved aside and could not move to the git directory */
+        if (al_fold_is(path, len, ".git") || is_dot_git_on_ntfs(path, len) ||
+            !strncasecmp(path, AL_ASIDE_HIDDEN, strlen(AL_ASIDE_HIDDEN)))
             return true;
         path += len;
         path += strspn(path, "/\\");

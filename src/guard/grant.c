@@ -111,14 +111,6 @@ static bool lists_tool(const struct al_grant *grant, const char *tool)
     return !grant->limits_tools;
 }
 
-bool al_grant_has_tool(const struct al_grant *grant, const char *tool)
-{
-    for (; grant; grant = grant->also)
-        if (!lists_tool(grant, tool))
-            return false;
-    return true;
-}
-
 int al_grant_check_tool(const struct al_grant *grant, const char *tool, struct al_error *err)
 {
     while (grant && lists_tool(grant, tool))
@@ -130,6 +122,11 @@ int al_grant_check_tool(const struct al_grant *grant, const char *tool, struct a
                      "The grant '%s' does not include the tool '%s'. Nothing was done", grant->name,
                      tool),
         err, "tools/list has the tools that it includes; a user can add more to its 'tools'.");
+}
+
+bool al_grant_has_tool(const struct al_grant *grant, const char *tool)
+{
+    return al_grant_check_tool(grant, tool, NULL) == 0;
 }
 
 static enum al_access access_of(const struct al_grant *grant, const char *dir)

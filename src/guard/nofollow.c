@@ -169,13 +169,6 @@ int al_nofollow_open(int dir_fd, const char *path, int flags)
 }
 
 /* Open the directory `name` in `dir_fd`; create it first if it is missing. */
-static int enter(int dir_fd, const char *name)
-{
-    if (mkdirat(dir_fd, name, 0777) < 0 && errno != EEXIST)
-        return -errno;
-    return al_nofollow_open(dir_fd, name, O_PATH | O_DIRECTORY);
-}
-
 static bool is_name(const char *name)
 {
     return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
@@ -200,7 +193,9 @@ int al_nofollow_open_parent(int dir_fd, const char *path, bool make, const char 
     fd = al_nofollow_open(dir_fd, "", O_PATH | O_DIRECTORY);
     for (char *part = strtok_r(parents, "/", &save); part && fd >= 0;
          part = strtok_r(NULL, "/", &save)) {
-        int next = enter(fd, part);
+        int next = mkdirat(fd, part, 0777) < 0 && errno != EEXIST
+                       ? -errno
+                       : al_nofollow_open(fd, part, O_PATH | O_DIRECTORY);
 
         al_close(fd);
         fd = next;

@@ -68,12 +68,6 @@ char *al_shown_name_read(const char *shown)
 
 /* JSON in which invisible characters and terminal controls are \u escapes. */
 
-/* DEL and the C1 controls.  JSON has its own escapes for the others. */
-static bool is_high_control(uint32_t c)
-{
-    return c >= 0x7f && c <= 0x9f;
-}
-
 static void add_escape(struct al_str *out, uint32_t c)
 {
     if (c > 0xffff) {
@@ -98,7 +92,7 @@ void al_text_escape_json(const char *json, size_t len, struct al_str *out)
             n = one > 0 ? (size_t)one : 1;
             if (one <= 0)
                 al_str_adds(out, AL_CHAR_REPLACEMENT);
-            else if (al_char_is_invisible(c) || is_high_control(c))
+            else if (al_char_is_invisible(c) || (c >= 0x7f && c <= 0x9f)) /* no escape in JSON */
                 add_escape(out, c);
             else
                 al_str_add(out, json, n);

@@ -230,7 +230,8 @@ static size_t scheme_length(const char *text)
     return text[len] == ':' ? len : 0;
 }
 
-/* Whether a text has only letters, digits and these, and cannot be taken for an option. */
+/* Whether a text has only letters, digits and these, and cannot be taken for an option or for shell
+ * syntax. */
 static bool is_of(const char *text, const char *others)
 {
     const bool is_option = *text == '-';
@@ -243,17 +244,6 @@ static bool is_of(const char *text, const char *others)
 static bool is_host(const char *host)
 {
     return *host && is_of(host, "._-");
-}
-
-static bool is_ipv6(const char *host)
-{
-    return *host && strspn(host, "0123456789abcdefABCDEF:.") == strlen(host);
-}
-
-/* Whether a text is a user name that cannot be taken for an option or for shell syntax. */
-static bool is_user(const char *user)
-{
-    return is_of(user, "._~+-");
 }
 
 /* The character that an escape at `at` stands for; -1: there is none. */
@@ -304,7 +294,8 @@ static bool take_host(struct al_url *url, const char *text, size_t len)
     const char *end = close ? close : colon ? colon : text + len;
 
     url->host = al_strndup(name, (size_t)(end - name));
-    if (close ? !is_ipv6(url->host) : !is_host(url->host))
+    if (close ? !*url->host || url->host[strspn(url->host, "0123456789abcdefABCDEF:.")]
+              : !is_host(url->host))
         return false;
     if (!colon)
         return true;
@@ -326,7 +317,7 @@ static bool take_user(struct al_url *url, const char *text, size_t len)
         url->password = decode(colon + 1, (size_t)(text + len - colon - 1));
     if (!url->user || (colon && !url->password))
         return false;
-    return url->kind == AL_URL_HTTP || (!colon && is_user(url->user));
+    return url->kind == AL_URL_HTTP || (!colon && is_of(url->user, "._~+-"));
 }
 
 static char *host_words(const struct al_url *url)
