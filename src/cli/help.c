@@ -197,14 +197,14 @@ static const struct al_command commands[] = {
       .lists = " session agent more " },
     { "log", al_cmd_log, "airlock log [OPTIONS] [N]",
       "Show the last N tool executions here, or all. airlock --tool-log [N] is the same.",
-      .lists = "" },
+      .option = "--tool-log", .lists = "" },
     { "rollback", al_cmd_rollback, "airlock rollback [OPTIONS] [N]",
       "Put the repository of this directory back to before the last N tool executions that changed "
       "it (1 without N): files, index, references, stash, unfinished operations. The present is "
       "saved first, so a rollback can be rolled back. airlock --rollback[=N] is the same. "
       "--execution goes back to before one of them.\nExit codes: 0 done, 1 refused or failed, 2 "
       "wrong usage or configuration.",
-      .lists = " undo place " },
+      .lists = " undo place ", .option = "--rollback" },
     { "diff", al_cmd_diff, "airlock diff [OPTIONS] [N]",
       "Show what each of the last N tool executions changed in the repository of this directory (1 "
       "without N): the patch of its files, its index and its commits.",
@@ -252,13 +252,18 @@ static const struct al_command commands[] = {
       "Print names for the completion of a shell, one a line.", .lists = "",
       .more = " session agent more " },
     { "version", al_cmd_version, "airlock version",
-      "Show the versions of airlock and git, kernel's confinement.", .lists = "" },
+      "Show the versions of airlock and git, kernel's confinement.", .lists = "",
+      .option = "--version" },
 };
 
 const struct al_command *al_command_find(const char *word, struct al_nearest *nearest)
 {
     for (size_t i = 0; i < AL_COUNT(commands); i++) {
-        if (!strcmp(commands[i].name, word))
+        const char *option = commands[i].option;
+        const size_t len = option ? strlen(option) : 0;
+
+        if (!strcmp(commands[i].name, word) ||
+            (len && !strncmp(word, option, len) && (!word[len] || word[len] == '=')))
             return &commands[i];
         if (nearest)
             al_nearest_offer(nearest, commands[i].name);

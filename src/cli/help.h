@@ -22,8 +22,9 @@ struct al_command {
     const char *name;
     int (*run)(struct al_options *options, int argc, char **argv);
     const char *usage, *about;
-    const char *lists; /**< that --help shows beside its own: " place agent " */
-    const char *more;  /**< that are taken too; NULL: none */
+    const char *lists;  /**< that --help shows beside its own: " place agent " */
+    const char *more;   /**< that are taken too; NULL: none */
+    const char *option; /**< another name, "--rollback", which may have "=WORD"; NULL: none */
     enum {
         AL_WORDS_APART, /**< options stand anywhere */
         AL_WORDS_TOOL,  /**< the same; --help behind the name of a tool is about that tool */
@@ -35,8 +36,8 @@ struct al_command {
 /** Test whether an option is the command's own, or on a list that --help shows. */
 bool al_command_shows(const struct al_command *command, const struct al_option_row *row);
 
-/** The command of this name; NULL: there is none, and `nearest` was offered the names.  It may be
- * NULL. */
+/** The command of this name, or of this option; NULL: there is none, and `nearest` was offered the
+ * names.  It may be NULL. */
 const struct al_command *al_command_find(const char *word, struct al_nearest *nearest);
 
 /** Print one command's help to stdout, or the overview for NULL.  Returns the exit code:

@@ -67,11 +67,6 @@ static int ssh(int argc, char **argv)
     return AL_EXIT_FAILED;
 }
 
-/* Commands that are options too: "--rollback 2", "--rollback=2". */
-static const char *const as_options[][2] = { { "--version", "version" },
-                                             { "--tool-log", "log" },
-                                             { "--rollback", "rollback" } };
-
 static int run_command(const struct al_command *command, int argc, char **argv)
 {
     al_auto(al_options_clear) struct al_options options = AL_OPTIONS_INIT;
@@ -105,17 +100,10 @@ static int run(int argc, char **argv)
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
     if (!strcmp(name, "git")) /* a link that stands in for git */
         return run_command(al_command_find("git", NULL), argc - 1, argv + 1);
-    for (size_t i = 0; i < AL_COUNT(as_options); i++) {
-        const size_t len = strlen(as_options[i][0]);
-
-        if (strncmp(word, as_options[i][0], len) != 0 || (word[len] && word[len] != '='))
-            continue;
-        command = al_command_find(as_options[i][1], NULL);
-        if (word[len]) {
-            argv[1] += len + 1;
-            argc++;
-            argv--;
-        }
+    if (command && word[0] == '-' && strchr(word, '=')) { /* --rollback=2 */
+        argv[1] = strchr(word, '=') + 1;
+        argc++;
+        argv--;
     }
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
         int code = al_help_command(argc > 2 ? argv[2] : NULL);

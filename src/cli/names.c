@@ -46,17 +46,15 @@ void al_names_offer(struct al_nearest *nearest)
 static int unknown(const char *location, const char *what, const struct al_nearest *nearest,
                    struct al_error *err)
 {
+    const bool mounted = al_starts_with(nearest->word, AL_MOUNTS_PREFIX);
     al_auto(al_freep) char *word = al_text_sanitize_line(nearest->word);
+    al_auto(al_freep) char *meant =
+        nearest->found ? al_asprintf(", did you mean '%s'?", nearest->found) : NULL;
 
-    if (al_starts_with(nearest->word, AL_MOUNTS_PREFIX))
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "%s: %s is called '%s', as no such server is in [mcp.servers]",
-                            location, what, word);
-    if (nearest->found)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: %s is called '%s', did you mean '%s'?",
-                            location, what, word, nearest->found);
-    return al_error_set(err, AL_ERR_BAD_ARGS, "%s: %s is called '%s'; see airlock tools", location,
-                        what, word);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s: %s is called '%s'%s", location, what, word,
+                        mounted ? ", as no such server is in [mcp.servers]"
+                        : meant ? meant
+                                : "; see airlock tools");
 }
 
 /* Whether a rule for this operation (NULL: any) can match a tool of some toolset.  The operations

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/signals.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -59,11 +58,8 @@ static bool await_signal(const sigset_t *set, int signal_fd, int *ret_number)
         return sigwait(set, ret_number) == 0;
     for (;;) {
         wait[1].fd = review_fd();
-        if (poll(wait, AL_COUNT(wait), -1) < 0) {
-            if (errno == EINTR)
-                continue;
-            return sigwait(set, ret_number) == 0;
-        }
+        if (poll(wait, AL_COUNT(wait), -1) < 0)
+            continue;
         (void)pthread_mutex_lock(&lock);
         if (wait[1].revents && handled_setup && handled_setup->review_server)
             al_review_server_run(handled_setup->review_server);

@@ -21,23 +21,12 @@ static int check_strings(const struct al_value *list, size_t min, size_t max, st
     return r;
 }
 
-static int take_roots(struct al_worker *worker, struct al_error *err)
+static int take_grant(struct al_worker *worker, const struct al_value *from, struct al_error *err)
 {
-    const struct al_value *roots = al_value_get(&worker->frontmatter, "roots");
-    int r = roots ? check_strings(roots, 1, ROOTS_MAX, err) : 0;
-
-    if (r == 0)
-        worker->roots = roots;
-    return r;
-}
-
-static int take_grant(struct al_worker *worker, struct al_error *err)
-{
-    const struct al_value *from = al_value_get(&worker->frontmatter, "grants");
     al_auto(al_freep) char *name = al_asprintf("worker %s", worker->name);
-    int r = from ? al_value_check_type(from, AL_VALUE_MAPPING, err) : 0;
+    int r = al_value_check_type(from, AL_VALUE_MAPPING, err);
 
-    return from && r == 0
+    return r == 0
                ? al_config_read_table(AL_KEY_GRANT, from, al_grants_add(&worker->grants, name), err)
                : r;
 }
@@ -57,12 +46,11 @@ static int take_rule(const struct al_value *from, struct al_policy *policy, stru
     return r;
 }
 
-static int take_policy(struct al_worker *worker, struct al_error *err)
+static int take_policy(struct al_worker *worker, const struct al_value *rules, struct al_error *err)
 {
-    const struct al_value *rules = al_value_get(&worker->frontmatter, "policy");
-    int r = rules ? al_value_check_list(rules, 0, RULES_MAX, err) : 0;
+    int r = al_value_check_list(rules, 0, RULES_MAX, err);
 
-    for (size_t i = 0; rules && r == 0 && i < rules->count; i++)
+    for (size_t i = 0; r == 0 && i < rules->count; i++)
         r = take_rule(&rules->items[i], &worker->policy, err);
     return r;
 }
@@ -155,15 +143,6 @@ static int take_name(struct al_worker *worker, struct al_error *err)
     return 0;
 }
 
-/* It is for whoever reads the file. */
-static int check_description(struct al_worker *worker, struct al_error *err)
-{
-    const char *text;
-
-    return al_value_get_string(&worker->frontmatter, "description", DESCRIPTION_MAX_BYTES, &text,
-                               err);
-}
-
 static int check_toolset(const struct al_value *toolsets, size_t which, struct al_error *err)
 {
     const struct al_value *toolset = &toolsets->items[which];
@@ -176,19 +155,14 @@ static int check_toolset(const struct al_value *toolsets, size_t which, struct a
     return toolset->type == AL_VALUE_NULL ? 0 : al_value_check_type(toolset, AL_VALUE_MAPPING, err);
 }
 
-static int take_toolsets(struct al_worker *worker, struct al_error *err)
+static int check_toolsets(const struct al_value *toolsets, struct al_error *err)
 {
-    const struct al_value *toolsets = al_value_get(&worker->frontmatter, "toolsets");
-    int r = toolsets ? al_value_check_type(toolsets, AL_VALUE_MAPPING, err) : 0;
+    int r = al_value_check_type(toolsets, AL_VALUE_MAPPING, err);
 
-    if (!toolsets || r < 0)
-        return r;
-    if (!toolsets->count || toolsets->count > TOOLSETS_MAX)
+    if (r == 0 && (!toolsets->count || toolsets->count > TOOLSETS_MAX))
         return al_value_error(toolsets, err, "must name between 1 and %u toolsets", TOOLSETS_MAX);
     for (size_t i = 0; r == 0 && i < toolsets->count; i++)
         r = check_toolset(toolsets, i, err);
-    if (r == 0)
-        worker->toolsets = toolsets;
     return r;
 }
 
@@ -196,16 +170,24 @@ static int take_all(struct al_worker *worker, struct al_error *err)
 {
     static const char *const names[] = { "name",   "description", "toolsets", "roots",
                                          "grants", "policy",      NULL };
-    static int (*const takes[])(struct al_worker *, struct al_error *) = {
-        take_name, check_description, take_toolsets, take_roots, take_grant, take_policy,
-    };
-    int r = worker->frontmatter.type == AL_VALUE_NULL
-                ? 0
-                : al_value_check_names(&worker->frontmatter, names, err);
+    const struct al_value *top = &worker->frontmatter, *grants = al_value_get(top, "grants"),
+                          *policy = al_value_get(top, "policy");
+    const char *description; /* for whoever reads the file */
+    int r = top->type == AL_VALUE_NULL ? 0 : al_value_check_names(top, names, err);
 
-    for (size_t i = 0; r == 0 && i < AL_COUNT(takes); i++)
-        r = takes[i](worker, err);
-    return r;
+    worker->toolsets = al_value_get(top, "toolsets");
+    worker->roots = al_value_get(top, "roots");
+    if (r == 0)
+        r = take_name(worker, err);
+    if (r == 0)
+        r = al_value_get_string(top, "description", DESCRIPTION_MAX_BYTES, &description, err);
+    if (r == 0 && worker->toolsets)
+        r = check_toolsets(worker->toolsets, err);
+    if (r == 0 && worker->roots)
+        r = check_strings(worker->roots, 1, ROOTS_MAX, err);
+    if (r == 0 && grants)
+        r = take_grant(worker, grants, err);
+    return r == 0 && policy ? take_policy(worker, policy, err) : r;
 }
 
 static int read_worker(const char *path, struct al_worker *worker, struct al_error *err)

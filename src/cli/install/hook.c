@@ -56,9 +56,6 @@
 /* How far back in the journal the call of an event is looked for. */
 #define READ_BACK_BYTES (1u << 20)
 
-/* 2 would tell the client to stop what it does. */
-#define FAILED 1
-
 /* One event.  Strings are borrowed from it. */
 struct hook {
     const struct al_options *options;
@@ -549,7 +546,7 @@ static int change_worktree(struct hook *hook)
         al_log_note("%s", result.text.buf);
     else if (adds)
         (void)dprintf(STDOUT_FILENO, "%s\n", found.top);
-    return r < 0 ? FAILED : AL_EXIT_OK;
+    return r < 0 ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 
 /* --- The command --- */
@@ -624,7 +621,8 @@ static int fail_without(struct hook *hook, const char *why)
     hook->setup.config.hooks.on_failure = AL_HOOK_FAILURE_DENY;
     if (hook->kind == AL_EVENT_BEFORE)
         fail(hook, why);
-    return hook->kind == AL_EVENT_ADD || hook->kind == AL_EVENT_REMOVE ? FAILED : AL_EXIT_OK;
+    return hook->kind == AL_EVENT_ADD || hook->kind == AL_EVENT_REMOVE ? AL_EXIT_FAILED
+                                                                       : AL_EXIT_OK;
 }
 
 /* Whether a tool of the client can change files, and is not airlock's own. */
@@ -675,7 +673,7 @@ int al_cmd_hook(struct al_options *options, int argc, char **argv)
     hook.client = argc == 1 ? al_client_find(argv[0], &nearest) : NULL;
     if (!hook.client || !hook.client->hooks) {
         al_log_note("hook needs a client that has hooks: claude-code, codex or gemini");
-        return FAILED;
+        return AL_EXIT_FAILED; /* 2 would tell the client to stop what it does */
     }
     if (read_event(&hook)) {
         take_members(&hook);
