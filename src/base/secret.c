@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -11,16 +12,15 @@
 
 #include "base/fs.h"
 
-bool al_random_hex(size_t nbytes, char *ret_text)
+void al_random_hex(size_t nbytes, char *ret_text)
 {
     unsigned char bytes[AL_RANDOM_BYTES_MAX];
 
     if (getrandom(bytes, nbytes, 0) != (ssize_t)nbytes)
-        return false;
+        abort();
     for (size_t i = 0; i < nbytes; i++)
         (void)snprintf(ret_text + 2 * i, 3, "%02x", bytes[i]);
     explicit_bzero(bytes, sizeof(bytes));
-    return true;
 }
 
 static int check_rights(const struct stat *st, const char *shown, const struct al_secret_kind *kind,

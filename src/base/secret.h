@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/** Make random digits, hexadecimal, two for each byte; at most AL_RANDOM_BYTES_MAX bytes.  False:
- * there is no random number. */
-bool al_random_hex(size_t nbytes, char *ret_text);
+/** Make random digits, hexadecimal, two for each byte; at most AL_RANDOM_BYTES_MAX bytes.  Aborts
+ * without random numbers, which every kernel has that airlock runs on. */
+void al_random_hex(size_t nbytes, char *ret_text);
 #define AL_RANDOM_BYTES_MAX 32
 
 /** What a file is, for messages and for its rights. */

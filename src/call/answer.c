@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "call/answer.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <nettle/sha2.h>
 #include <pthread.h>
@@ -109,8 +108,8 @@ static json_t *without_paging(const json_t *arguments)
     return rest;
 }
 
-int al_cursor_add(const struct al_call *call, const struct al_cursor_place *place,
-                  struct al_str *out, struct al_error *err)
+void al_cursor_add(const struct al_call *call, const struct al_cursor_place *place,
+                   struct al_str *out)
 {
     const struct al_session *session = al_call_session(call);
     struct entry *entry = al_calloc(1, sizeof(*entry));
@@ -119,18 +118,14 @@ int al_cursor_add(const struct al_call *call, const struct al_cursor_place *plac
                              .session = session,
                              .number = session->number,
                              .tool = al_call_tool(call),
+                             .arguments = without_paging(al_call_arguments(call)),
                              .place = *place };
-    if (!al_random_hex(CURSOR_CHARS / 2, entry->word)) {
-        free(entry);
-        return al_error_errno(err, errno, "cannot make a cursor");
-    }
-    entry->arguments = without_paging(al_call_arguments(call));
     entry->nbytes = al_json_bytes(entry->arguments);
+    al_random_hex(CURSOR_CHARS / 2, entry->word);
     al_str_adds(out, entry->word);
     (void)pthread_mutex_lock(&store.lock);
     add_locked(entry);
     (void)pthread_mutex_unlock(&store.lock);
-    return 0;
 }
 
 int al_cursor_find(const struct al_session *session, const char *cursor,
@@ -401,48 +396,33 @@ static void add_larger(const struct al_pages *pages, struct al_str *out)
         al_str_adds(out, "max_bytes cannot be larger; ask for a part\n");
 }
 
-static int add_next(const struct al_pages *pages, struct al_str *out, struct al_error *err)
+static void add_tail(struct al_pages *pages, const char *left)
 {
-    int r;
+    struct al_str *out = &pages->text;
 
+    if (out->len && out->buf[out->len - 1] != '\n')
+        al_str_addc(out, '\n');
+    al_str_adds(out, "-- ");
+    if (pages->cut_in_line)
+        al_str_adds(out, "cut in the middle of a line -- ");
+    if (*left)
+        al_str_addf(out, "%s -- ", left);
     if (al_call_session(pages->call)->is_one_call) {
         add_larger(pages, out);
-        return 0;
+        return;
     }
     al_str_adds(out, "go on with cursor \"");
-    r = al_cursor_add(pages->call, &pages->next, out, err);
+    al_cursor_add(pages->call, &pages->next, out);
     al_str_adds(out, "\"\n");
-    return r;
-}
-
-static int add_tail(struct al_pages *pages, const char *left, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str tail = AL_STR_INIT;
-    int r;
-
-    if (pages->text.len && pages->text.buf[pages->text.len - 1] != '\n')
-        al_str_addc(&pages->text, '\n');
-    al_str_adds(&tail, "-- ");
-    if (pages->cut_in_line)
-        al_str_adds(&tail, "cut in the middle of a line -- ");
-    if (*left)
-        al_str_addf(&tail, "%s -- ", left);
-    r = add_next(pages, &tail, err);
-    al_str_add(&pages->text, tail.buf, tail.len);
-    return r;
 }
 
 int al_pages_end(struct al_pages *pages, const char *left, struct al_result *result,
                  struct al_error *err)
 {
-    int r = 0;
-
     if (pages->moved || is_not_reached(pages))
         return refuse_moved(err);
     if (pages->full)
-        r = add_tail(pages, left, err);
-    if (r < 0)
-        return r;
+        add_tail(pages, left);
     result->truncated = pages->full;
     al_answer_text(&pages->text, result);
     return 0;

@@ -166,12 +166,9 @@ void al_answer_add_items(const struct al_strv *items, size_t max_bytes, struct a
 void al_answer_add_items_of(const struct al_strv *items, size_t total, size_t max_bytes,
                             struct al_str *out);
 
-/** Append a new cursor of this call to `out`.
- *
- * @return 0; AL_ERR_EXECUTION when the kernel has no random bytes.
- */
-int al_cursor_add(const struct al_call *call, const struct al_cursor_place *place,
-                  struct al_str *out, struct al_error *err);
+/** Append a new cursor of this call to `out`. */
+void al_cursor_add(const struct al_call *call, const struct al_cursor_place *place,
+                   struct al_str *out);
 
 /** The place that a cursor names.
  *

@@ -73,17 +73,15 @@ static struct al_token *add_token(struct al_tokens *tokens, const char *text, si
     return token;
 }
 
-int al_tokens_make(struct al_tokens *tokens, struct al_str *ret_text, struct al_error *err)
+void al_tokens_make(struct al_tokens *tokens, struct al_str *ret_text)
 {
     char text[2 * RANDOM_BYTES + 1];
 
-    if (!al_random_hex(RANDOM_BYTES, text))
-        return al_error_errno(err, errno, "cannot make a token");
+    al_random_hex(RANDOM_BYTES, text);
     al_str_reserve(ret_text, strlen(text));
     al_str_adds(ret_text, text);
     explicit_bzero(text, sizeof(text));
     (void)add_token(tokens, ret_text->buf, ret_text->len);
-    return 0;
 }
 
 static int al_printf(2, 3) refuse(const struct file *file, const char *fmt, ...)

@@ -64,9 +64,8 @@ int al_tokens_parse(const char *name, struct al_str *text, const struct al_grant
  * Make a random token, and add it without grant and agent.
  *
  * @param ret_text  The token, for the user.  The caller clears it with explicit_bzero(3).
- * @return 0, or AL_ERR_EXECUTION.
  */
-int al_tokens_make(struct al_tokens *tokens, struct al_str *ret_text, struct al_error *err);
+void al_tokens_make(struct al_tokens *tokens, struct al_str *ret_text);
 
 /**
  * Find the token that a client presents.  The time depends on neither the token nor its place.

@@ -36,32 +36,25 @@ void al_web_keys_free(struct al_web_keys *keys)
     free(keys);
 }
 
-static bool make(struct al_web_key *key)
-{
-    return al_random_hex(AL_WEB_KEY_CHARS / 2, key->text);
-}
-
 bool al_web_key_is(const struct al_web_key *key, const char *text)
 {
     return text && strlen(text) == AL_WEB_KEY_CHARS &&
            memeql_sec(key->text, text, AL_WEB_KEY_CHARS);
 }
 
-bool al_web_keys_make(struct al_web_keys *keys, struct al_web_key *ret_key)
+void al_web_keys_make(struct al_web_keys *keys, struct al_web_key *ret_key)
 {
-    if (!make(ret_key))
-        return false;
+    al_random_hex(AL_WEB_KEY_CHARS / 2, ret_key->text);
     al_hold(&keys->lock);
     keys->visitors[keys->count++ % AL_WEB_KEYS_MAX] = (struct visitor){ .link = *ret_key };
-    return true;
 }
 
 bool al_web_keys_use(struct al_web_keys *keys, const char *key, struct al_web_key *ret_cookie)
 {
     struct visitor visitor = { .link.text = "" };
 
-    if (!make(&visitor.cookie) || !make(&visitor.csrf))
-        return false;
+    al_random_hex(AL_WEB_KEY_CHARS / 2, visitor.cookie.text);
+    al_random_hex(AL_WEB_KEY_CHARS / 2, visitor.csrf.text);
     al_hold(&keys->lock);
     for (size_t i = 0; i < AL_WEB_KEYS_MAX; i++) {
         if (!al_web_key_is(&keys->visitors[i].link, key))

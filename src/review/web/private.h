@@ -58,8 +58,8 @@ struct al_web_keys *al_web_keys_new(void);
 /** Wipes all of them.  NULL is fine. */
 void al_web_keys_free(struct al_web_keys *keys);
 
-/** Make a key for a link.  False: getrandom(2) fails. */
-bool al_web_keys_make(struct al_web_keys *keys, struct al_web_key *ret_key);
+/** Make a key for a link. */
+void al_web_keys_make(struct al_web_keys *keys, struct al_web_key *ret_key);
 
 /** Use a key up.  False: it is none, or was used.
  *

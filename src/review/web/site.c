@@ -223,10 +223,10 @@ void al_site_free(struct al_site *site)
 char *al_site_link(struct al_site *site, const char *origin)
 {
     struct al_web_key key;
-    char *link = NULL;
+    char *link;
 
-    if (al_web_keys_make(site->keys, &key))
-        link = al_asprintf("%s/review?k=%s", origin, key.text);
+    al_web_keys_make(site->keys, &key);
+    link = al_asprintf("%s/review?k=%s", origin, key.text);
     explicit_bzero(&key, sizeof(key));
     return link;
 }

@@ -301,16 +301,15 @@ int al_http_access_new(const struct al_setup *setup, const struct al_options *op
 {
     struct al_http_access *access = al_calloc(1, sizeof(*access));
     const struct al_config *config = &setup->config;
-    int r = 0;
+    int r;
 
     access->setup = setup;
     access->options = options;
     access->endpoint = endpoint;
     (void)pthread_mutex_init(&access->lock, NULL);
     if (!config->serve.token_file && !config->serve.no_token)
-        r = al_tokens_make(&access->made, ret_made, err);
-    if (r == 0)
-        r = read_all(access, &access->now, err);
+        al_tokens_make(&access->made, ret_made);
+    r = read_all(access, &access->now, err);
     if (r < 0) {
         al_http_access_free(access);
         return r;

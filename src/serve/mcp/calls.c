@@ -401,8 +401,7 @@ static int park_and_ask(struct al_inflight *call, const json_t *params, struct a
     bool parks;
     int r;
 
-    if (!al_random_hex(TOKEN_BYTES, token))
-        return al_error_errno(err, errno, "cannot get random bytes");
+    al_random_hex(TOKEN_BYTES, token);
     r = al_client_request_begin(requests, &parked, al_asprintf(PREFIX "%s", token), err);
     if (r < 0)
         return r;
@@ -517,8 +516,10 @@ static int approve(void *payload, const struct al_approval_request *request,
     al_auto(al_json_decrefp) json_t *params = NULL, *result = NULL;
     int r;
 
-    if (call->spec.form == AL_APPROVAL_FORM_RESULT)
-        return al_input_required_ask(&call->spec.input_required, request, ret_answer, err);
+    if (call->spec.form == AL_APPROVAL_FORM_RESULT) {
+        al_input_required_ask(&call->spec.input_required, request, ret_answer);
+        return 0;
+    }
     params = al_approval_form_params(call->spec.form, request);
     r = ask_client(call, "waiting for approval",
                    &(struct al_client_question){ .method = "elicitation/create",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/mcp/input_required.h"
 
-#include <errno.h>
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>
@@ -182,15 +181,14 @@ static bool spend(const struct al_input_required *input, const struct digest *sh
     return counts && same(shown, &state->shown);
 }
 
-static int require_input(struct al_input_required *input, const struct al_approval_request *request,
-                         const struct digest *shown, struct al_approval_answer *ret_answer,
-                         struct al_error *err)
+static void require_input(struct al_input_required *input,
+                          const struct al_approval_request *request, const struct digest *shown,
+                          struct al_approval_answer *ret_answer)
 {
     struct al_request_state state = { .shown = *shown };
     al_auto(al_json_decrefp) json_t *params = NULL;
 
-    if (!al_random_hex(STATE_CHARS / 2, state.text))
-        return al_error_errno(err, errno, "cannot make a request state");
+    al_random_hex(STATE_CHARS / 2, state.text);
     issue(input, &state);
     params = al_approval_form_params(AL_APPROVAL_FORM_RESULT, request);
     al_str_reset(&input->result);
@@ -200,21 +198,21 @@ static int require_input(struct al_input_required *input, const struct al_approv
     al_json_dump(params, false, &input->result);
     al_str_addf(&input->result, "}},\"requestState\":\"%s\"", state.text);
     ret_answer->decision = AL_ANSWER_LATER;
-    return 0;
 }
 
-int al_input_required_ask(struct al_input_required *input,
-                          const struct al_approval_request *request,
-                          struct al_approval_answer *ret_answer, struct al_error *err)
+void al_input_required_ask(struct al_input_required *input,
+                           const struct al_approval_request *request,
+                           struct al_approval_answer *ret_answer)
 {
     const struct digest shown = digest_shown(request);
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = input->answer;
 
     input->answer = AL_APPROVAL_ANSWER_INIT; /* it answers one request of the call only */
     if (answer.decision == AL_ANSWER_NONE ||
-        (!spend(input, &shown) && answer.decision != AL_ANSWER_REJECT))
-        return require_input(input, request, &shown, ret_answer, err);
+        (!spend(input, &shown) && answer.decision != AL_ANSWER_REJECT)) {
+        require_input(input, request, &shown, ret_answer);
+        return;
+    }
     *ret_answer = answer;
     answer = AL_APPROVAL_ANSWER_INIT;
-    return 0;
 }

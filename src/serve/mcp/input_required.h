@@ -60,10 +60,9 @@ enum al_rpc_code al_input_required_begin(struct al_input_required *input, const 
                                          const char **ret_problem);
 void al_input_required_clear(struct al_input_required *input);
 
-/** Return the answer in the call, or put a request into `result` and return AL_ANSWER_LATER.  The
- * contract is that of al_approver_fn. */
-int al_input_required_ask(struct al_input_required *input,
-                          const struct al_approval_request *request,
-                          struct al_approval_answer *ret_answer, struct al_error *err);
+/** Return the answer in the call, or put a request into `result` and return AL_ANSWER_LATER. */
+void al_input_required_ask(struct al_input_required *input,
+                           const struct al_approval_request *request,
+                           struct al_approval_answer *ret_answer);
 
 #endif

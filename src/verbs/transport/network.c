@@ -573,8 +573,7 @@ int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
     network->address = al_strdup(address);
     network->repository_id = al_strdup("");
     network->other_fd = -1;
-    if (!al_random_hex(NAME_BYTES, unknown))
-        return al_error_set(err, AL_ERR_EXECUTION, "The kernel has no random numbers yet");
+    al_random_hex(NAME_BYTES, unknown);
     network->name = al_asprintf("airlock-%s", unknown);
     r = al_url_parse(address, &network->url, err);
     if (r == 0)

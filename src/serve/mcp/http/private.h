@@ -220,7 +220,7 @@ struct al_account {
 /** The peer of all modern requests, with a reference; NULL: the account has ended. */
 struct al_peer *al_account_modern(struct al_account *account);
 
-/** Make a session; NULL: there are as many as may be, or no random bytes.  With a reference. */
+/** Make a session; NULL: there are as many as may be.  With a reference. */
 struct al_peer *al_account_add_session(struct al_account *account);
 
 /** The session with this id, with a reference; NULL: there is none. */

@@ -206,8 +206,8 @@ static void makes_tokens_that_differ(void **state)
     al_auto(al_str_clear) struct al_str two = AL_STR_INIT;
 
     (void)state;
-    assert_int_equal(al_tokens_make(&tokens, &one, NULL), 0);
-    assert_int_equal(al_tokens_make(&tokens, &two, NULL), 0);
+    al_tokens_make(&tokens, &one);
+    al_tokens_make(&tokens, &two);
     assert_int_equal(one.len, 64);
     assert_int_equal(strspn(one.buf, "0123456789abcdef"), 64);
     assert_string_not_equal(one.buf, two.buf);

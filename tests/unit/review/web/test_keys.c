@@ -27,8 +27,8 @@ static void test_once(void **state)
     char *header;
 
     (void)state;
-    assert_true(al_web_keys_make(keys, &key));
-    assert_true(al_web_keys_make(keys, &other));
+    al_web_keys_make(keys, &key);
+    al_web_keys_make(keys, &other);
     assert_int_equal(strlen(key.text), AL_WEB_KEY_CHARS);
     assert_string_not_equal(key.text, other.text);
     assert_false(al_web_keys_use(keys, NULL, &cookie));
@@ -53,7 +53,7 @@ static void test_cookies(void **state)
     char *text;
 
     (void)state;
-    assert_true(al_web_keys_make(keys, &key));
+    al_web_keys_make(keys, &key);
     assert_true(al_web_keys_use(keys, key.text, &cookie));
     assert_false(al_web_keys_find(keys, NULL, &csrf));
     assert_false(al_web_keys_find(keys, "", &csrf));
@@ -76,13 +76,13 @@ static void test_limits(void **state)
 
     (void)state;
     for (size_t i = 0; i <= AL_WEB_KEYS_MAX; i++)
-        assert_true(al_web_keys_make(keys, &links[i]));
+        al_web_keys_make(keys, &links[i]);
     assert_false(al_web_keys_use(keys, links[0].text, &none));
     for (size_t i = 1; i <= AL_WEB_KEYS_MAX; i++)
         assert_true(al_web_keys_use(keys, links[i].text, &cookies[i - 1]));
     for (size_t i = 0; i < AL_WEB_KEYS_MAX; i++)
         assert_true(is_known(keys, &cookies[i]));
-    assert_true(al_web_keys_make(keys, &links[0]));
+    al_web_keys_make(keys, &links[0]);
     assert_true(al_web_keys_use(keys, links[0].text, &cookies[AL_WEB_KEYS_MAX]));
     assert_false(is_known(keys, &cookies[0]));
     for (size_t i = 1; i <= AL_WEB_KEYS_MAX; i++)
