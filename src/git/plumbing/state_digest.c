@@ -140,24 +140,6 @@ static int add_state(struct digest *digest)
     return r;
 }
 
-/* A split index has most of its entries in another file. */
-static int add_index(struct digest *digest)
-{
-    const char *git_dir = digest->repo->at.git_dir;
-    int r = add_file(digest, git_dir, "index");
-
-    return r == 0 ? add_files_of(digest, git_dir, "sharedindex.") : r;
-}
-
-/* For a directory add the commit of the repository in it, which is what git stages. */
-static void add_nested(struct digest *digest, const char *path)
-{
-    al_auto(al_freep) char *head = al_git_nested_head(&digest->repo->at, path);
-
-    add_number(digest, head != NULL);
-    add_word(digest, head ? head : "");
-}
-
 /* Add a path, and the .gitattributes beside it, which decide how git treats the file. */
 static void add_path(struct digest *digest, const char *path, struct al_str *dir)
 {
@@ -170,8 +152,12 @@ static void add_path(struct digest *digest, const char *path, struct al_str *dir
         id = al_file_id_from(&st);
     add_word(digest, path);
     add_id(digest, &id);
-    if (id.exists && S_ISDIR(st.st_mode))
-        add_nested(digest, path);
+    if (id.exists && S_ISDIR(st.st_mode)) { /* git stages the commit of the repository in it */
+        al_auto(al_freep) char *head = al_git_nested_head(&digest->repo->at, path);
+
+        add_number(digest, head != NULL);
+        add_word(digest, head ? head : "");
+    }
     if (dir->len == len && !memcmp(dir->buf, path, len))
         return;
     al_str_reset(dir);
@@ -216,7 +202,9 @@ int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths
     add_word(&digest, head);
     r = add_state(&digest);
     if (r == 0)
-        r = add_index(&digest);
+        r = add_file(&digest, repo->at.git_dir, "index");
+    if (r == 0) /* a split index has most of its entries in another file */
+        r = add_files_of(&digest, repo->at.git_dir, "sharedindex.");
     if (r < 0)
         return r;
     add_configuration(&digest);

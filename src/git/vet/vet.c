@@ -614,13 +614,6 @@ static void free_vetting(struct al_vetting *vetting)
     free(vetting);
 }
 
-static void identify_sources(struct al_vetting *vetting)
-{
-    vetting->ids = al_calloc(vetting->sources.count, sizeof(*vetting->ids));
-    for (size_t i = 0; i < vetting->sources.count; i++)
-        vetting->ids[i] = al_file_id_at(AT_FDCWD, vetting->sources.items[i]);
-}
-
 static bool is_current(const struct al_vetting *vetting)
 {
     for (size_t i = 0; i < vetting->sources.count; i++) {
@@ -635,12 +628,17 @@ static bool is_current(const struct al_vetting *vetting)
 /* A file that changed just before it was read could change again with the same stat, since file
  * times tick coarsely.  Such a vetting is used but not remembered, as git does with its index
  * ("racy git"). */
-static bool is_racy(const struct al_vetting *vetting, int64_t began_ns)
+static void identify_sources(struct al_vetting *vetting, int64_t began_ns)
 {
-    for (size_t i = 0; i < vetting->sources.count; i++)
+    const size_t count = vetting->sources.count;
+
+    vetting->ids = al_calloc(count, sizeof(*vetting->ids));
+    vetting->is_lasting = count < AL_VETTING_SOURCES_MAX;
+    for (size_t i = 0; i < count; i++) {
+        vetting->ids[i] = al_file_id_at(AT_FDCWD, vetting->sources.items[i]);
         if (vetting->ids[i].exists && vetting->ids[i].ctime_ns > began_ns - RACY_NS)
-            return true;
-    return false;
+            vetting->is_lasting = false;
+    }
 }
 
 static int vet(const struct al_location *at, struct al_vetting **ret_vetting, struct al_error *err)
@@ -656,9 +654,7 @@ static int vet(const struct al_location *at, struct al_vetting **ret_vetting, st
         free_vetting(vetting);
         return r;
     }
-    identify_sources(vetting);
-    vetting->is_lasting = vetting->sources.count < AL_VETTING_SOURCES_MAX &&
-                          !is_racy(vetting, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+    identify_sources(vetting, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
     *ret_vetting = vetting;
     return 0;
 }
