@@ -81,12 +81,15 @@ static void add_locked(struct entry *added)
     }
 }
 
-static int unknown(struct al_error *err)
+static int refuse(const char *why, struct al_error *err)
 {
-    return al_error_remedy(
-        al_error_set(err, AL_ERR_BAD_ARGS,
-                     "cursor: it is not of this session, or too old to go on from"),
-        err, "Make the call again without cursor, with the arguments it had.");
+    return al_error_remedy(al_error_set(err, AL_ERR_BAD_ARGS, "cursor: %s", why), err,
+                           "Make the call again without cursor, with the arguments it had.");
+}
+
+static int refuse_unknown(struct al_error *err)
+{
+    return refuse("it is not of this session, or too old to go on from", err);
 }
 
 static bool is_paging(const char *name)
@@ -138,7 +141,7 @@ int al_cursor_find(const struct al_session *session, const char *cursor,
     if (entry)
         *ret_place = entry->place;
     (void)pthread_mutex_unlock(&store.lock);
-    return entry ? 0 : unknown(err);
+    return entry ? 0 : refuse_unknown(err);
 }
 
 /* The value that a tool's parameter has among the arguments, under any of its spellings. */
@@ -192,7 +195,7 @@ int al_cursor_expand(const struct al_session *session, const struct al_tool *too
     }
     (void)pthread_mutex_unlock(&store.lock);
     if (!entry)
-        return unknown(err);
+        return refuse_unknown(err);
     if (of != tool)
         return al_error_set(err, AL_ERR_BAD_ARGS, "cursor: it goes on with %s, not with %s",
                             of->name, tool->name);
@@ -376,15 +379,6 @@ bool al_pages_addf(struct al_pages *pages, const char *fmt, ...)
     return al_pages_add(pages, unit.buf, unit.len);
 }
 
-static int refuse_moved(struct al_error *err)
-{
-    return al_error_remedy(
-        al_error_set(err, AL_ERR_BAD_ARGS,
-                     "cursor: the repository has changed since, and what it goes on from is not "
-                     "there any more"),
-        err, "Make the call again without cursor, with the arguments it had.");
-}
-
 /* For a user at a terminal: the next call cannot have a cursor of this one. */
 static void add_larger(const struct al_pages *pages, struct al_str *out)
 {
@@ -420,7 +414,9 @@ int al_pages_end(struct al_pages *pages, const char *left, struct al_result *res
                  struct al_error *err)
 {
     if (pages->moved || is_not_reached(pages))
-        return refuse_moved(err);
+        return refuse("the repository has changed since, and what it goes on from is not there any "
+                      "more",
+                      err);
     if (pages->full)
         add_tail(pages, left);
     result->truncated = pages->full;
@@ -715,21 +711,14 @@ struct collapse {
     void *payload;
 };
 
-static size_t component_len(const char *path, size_t from)
-{
-    const char *slash = strchr(path + from, '/');
-
-    return slash && slash[1] ? (size_t)(slash - path) + 1 : 0;
-}
-
 /* The group at `first`: a file, or all paths in one directory below `prefix_len` bytes. */
 static struct group group_at(const struct al_strv *paths, size_t first, size_t end,
                              size_t prefix_len)
 {
     struct group group = { .first = first, .count = 1 };
-    const char *path = paths->items[first];
+    const char *path = paths->items[first], *slash = strchr(path + prefix_len, '/');
 
-    group.len = component_len(path, prefix_len);
+    group.len = slash && slash[1] ? (size_t)(slash - path) + 1 : 0;
     while (group.len && first + group.count < end &&
            !strncmp(paths->items[first + group.count], path, group.len))
         group.count++;
@@ -751,13 +740,6 @@ static void take_files(const struct collapse *to, size_t first, size_t end)
         to->take(to->payload, to->paths->items[i], 1, i);
 }
 
-static void take_directory(const struct collapse *to, const struct group *group)
-{
-    al_auto(al_freep) char *path = al_strndup(to->paths->items[group->first], group->len);
-
-    to->take(to->payload, path, group->count, group->first);
-}
-
 static void walk(const struct collapse *to, size_t first, size_t end, size_t prefix_len,
                  size_t max_lines);
 
@@ -771,7 +753,9 @@ static size_t take_group(const struct collapse *to, const struct group *group, s
     }
     if (share < LINES_MIN ||
         count_groups(to->paths, group->first, group->first + group->count, group->len) > share) {
-        take_directory(to, group);
+        al_auto(al_freep) char *path = al_strndup(to->paths->items[group->first], group->len);
+
+        to->take(to->payload, path, group->count, group->first);
         return 1;
     }
     walk(to, group->first, group->first + group->count, group->len, share);

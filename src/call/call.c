@@ -156,17 +156,10 @@ static void report_wait(void *payload, const char *line)
             to[i]->report(to[i]->payload, line);
 }
 
-/* What other writers are told while this one has the lock.  Caller frees. */
-static char *name_caller(const struct al_call *call)
-{
-    const char *agent = al_call_agent(call);
-
-    return al_asprintf("%s%s%s", call->tool->name, agent ? " of agent " : "", agent ? agent : "");
-}
-
 static int decode(struct al_call *call, struct al_error *err)
 {
     const struct al_tool *tool = call->tool;
+    const char *agent = al_call_agent(call);
     int r;
 
     if (call->input->arguments_error)
@@ -184,7 +177,8 @@ static int decode(struct al_call *call, struct al_error *err)
     al_call_take_bytes(call);
     call->budget.cancel = call->input->cancel;
     call->budget.on_lock_wait = (struct al_progress){ report_wait, call };
-    call->budget.caller = call->caller = name_caller(call);
+    call->budget.caller = call->caller =
+        al_asprintf("%s%s%s", tool->name, agent ? " of agent " : "", agent ? agent : "");
     call->budget.left_ms = (uint32_t)timeout_of(call);
     return 0;
 }

@@ -278,15 +278,6 @@ struct asking {
     const struct al_approver *own; /* the call's own door; NULL: none */
 };
 
-/* The call's own door.  A review answers a call that would otherwise end with its question; an
- * answer that the call has brought is looked at first. */
-static const struct al_approver *own_door(const struct al_call *call, bool attached)
-{
-    const struct al_approver *own = call->input->approver;
-
-    return own && own->ends_call && !own->has_answer && attached ? NULL : own;
-}
-
 /* Ask at the call's own door.  AL_ERR_CANCELLED also when another door was first. */
 static int ask_own(const struct asking *asking, struct al_approval_answer *ret_answer,
                    const char **ret_by, struct al_error *err)
@@ -380,9 +371,14 @@ static int ask_doors(struct al_call *call, const struct al_approval_request *req
     struct al_review_queue *queue = call->session->review;
     struct al_approval_request asked = *request;
     const bool attached = queue && al_review_is_attached(queue);
-    struct asking asking = { call, &asked, .own = own_door(call, attached) };
+    const struct al_approver *own = call->input->approver;
+    struct asking asking = { .call = call, .request = &asked };
     int r;
 
+    /* A review answers a call that would otherwise end with its question; an answer that the call
+     * has brought is looked at first. */
+    if (own && !(own->ends_call && !own->has_answer && attached))
+        asking.own = own;
     asked.agent = al_call_agent(call);
     asked.why = why;
     if (queue && (asking.own ? !asking.own->ends_call : attached) &&
@@ -394,7 +390,7 @@ static int ask_doors(struct al_call *call, const struct al_approval_request *req
         return ask_in_queue(&asking, ret_answer, ret_by, err);
     }
     /* Without room in the queue only those are asked who need none. */
-    asking.own = call->input->approver;
+    asking.own = own;
     r = ask_own(&asking, ret_answer, ret_by, err);
     if (r == 0 && attached && ret_answer->decision == AL_ANSWER_NONE)
         ret_answer->decision = AL_ANSWER_TOO_MANY;

@@ -96,13 +96,6 @@ static int says_bad(const struct al_param *param, struct al_error *err)
     return al_error_set(err, AL_ERR_BAD_ARGS, "%s", param->bad_message);
 }
 
-/* "a, b, c" */
-static void add_choices(const struct al_param *param, struct al_str *out)
-{
-    for (const struct al_choice *choice = param->choices; choice->name; choice++)
-        al_str_addf(out, "%s%s", choice == param->choices ? "" : ", ", choice->name);
-}
-
 /* Report that a value has another type than its parameter.  Returns AL_ERR_BAD_ARGS. */
 static int decode_wrong_type(const struct al_param *param, struct al_error *err)
 {
@@ -117,8 +110,8 @@ static int decode_wrong_type(const struct al_param *param, struct al_error *err)
     };
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
-    if (param->type == AL_TYPE_CHOICE)
-        add_choices(param, &names);
+    for (const struct al_choice *choice = param->choices; choice && choice->name; choice++)
+        al_str_addf(&names, "%s%s", choice == param->choices ? "" : ", ", choice->name);
     return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: '%s' must be %s%s", param->name,
                         wanted[param->type], names.buf);
 }
@@ -313,28 +306,6 @@ static int decode_choice(const struct al_param *param, const json_t *value, int 
     return decode_wrong_type(param, err);
 }
 
-/* Decode the value of a parameter of any type but AL_TYPE_OBJECT and AL_TYPE_OBJECTS. */
-static int decode_value(const struct al_param *param, const json_t *value, void *field,
-                        struct al_error *err)
-{
-    switch (param->type) {
-    case AL_TYPE_BOOL:
-        return decode_bool(param, value, field, err);
-    case AL_TYPE_INT:
-        return decode_int(param, value, field, err);
-    case AL_TYPE_STRING:
-        return decode_string(param, value, field, err);
-    case AL_TYPE_STRINGS:
-        return decode_strings(param, value, field, err);
-    case AL_TYPE_CHOICE:
-        return decode_choice(param, value, field, err);
-    case AL_TYPE_OBJECT:
-    case AL_TYPE_OBJECTS:
-        break;
-    }
-    abort(); /* a row of no type, or of several values */
-}
-
 /* The longest part of an unknown name that a message repeats. */
 #define NAME_SHOWN_MAX_BYTES 64
 
@@ -486,11 +457,23 @@ static int decode_row(const struct al_param *param, const json_t *value,
     set_default(param, defaults, field);
     if (!value)
         return 0;
-    if (param->type == AL_TYPE_OBJECT)
+    switch (param->type) {
+    case AL_TYPE_BOOL:
+        return decode_bool(param, value, field, err);
+    case AL_TYPE_INT:
+        return decode_int(param, value, field, err);
+    case AL_TYPE_STRING:
+        return decode_string(param, value, field, err);
+    case AL_TYPE_STRINGS:
+        return decode_strings(param, value, field, err);
+    case AL_TYPE_CHOICE:
+        return decode_choice(param, value, field, err);
+    case AL_TYPE_OBJECT:
         return decode_object(param, value, defaults, field, err);
-    if (param->type == AL_TYPE_OBJECTS)
+    case AL_TYPE_OBJECTS:
         return decode_objects(param, value, defaults, field, err);
-    return decode_value(param, value, field, err);
+    }
+    abort(); /* a row of no type */
 }
 
 static int decode_rows(const struct rows *rows, const json_t *arguments,
