@@ -10,6 +10,7 @@
 
 /** The bytes of a longer line that are read, if it may be cut. */
 #define LINE_MAX_BYTES (4u << 20)
+#define PART_BYTES     (64u << 10)
 
 bool al_hunks_begins(const char *line, size_t len, const char *words)
 {
@@ -179,14 +180,6 @@ static void set_name(char **name, const char *text, size_t len)
     *name = name_of(text, len);
 }
 
-/* "index <id>..<id> <mode>": the mode is there when it has not changed. */
-static unsigned mode_at_end(const char *text, size_t len)
-{
-    const char *mode = memrchr(text, ' ', len);
-
-    return mode ? al_diff_mode(mode + 1) : 0;
-}
-
 static const struct {
     const char *words;
     enum {
@@ -211,7 +204,7 @@ static const struct {
 
 static void read_header(struct al_patch_file *file, const struct al_patch_line *line)
 {
-    const char *rest;
+    const char *rest, *last;
     size_t i = 0, len;
 
     while (i < AL_COUNT(headers) && !al_hunks_begins(line->text, line->len, headers[i].words))
@@ -235,9 +228,10 @@ static void read_header(struct al_patch_file *file, const struct al_patch_line *
     case NEW_MODE:
         file->mode = al_diff_mode(rest);
         break;
-    case SAME_MODE:
-        if (memchr(rest, ' ', len))
-            file->old_mode = file->mode = mode_at_end(rest, len);
+    case SAME_MODE: /* "<id>..<id> <mode>": the mode is there when it has not changed */
+        last = memrchr(rest, ' ', len);
+        if (last)
+            file->old_mode = file->mode = al_diff_mode(last + 1);
         break;
     case COPY_FROM:
         file->is_copy = true;
@@ -277,14 +271,18 @@ static void read_line(struct al_hunks *hunks, struct al_patch_line *line)
 static void take_line(struct al_hunks *hunks, bool ended)
 {
     struct al_str *text = &hunks->partial_line;
-    struct al_patch_line line = { .text = text->buf, .len = text->len, .ended = ended };
+    struct al_patch_line line = {
+        .text = text->buf, .len = text->len, .ended = ended, .continues = hunks->continues
+    };
     bool is_unmerged = false;
     char *begun = NULL;
 
-    read_line(hunks, &line);
-    if (!hunks->parents)
+    hunks->continues = hunks->in_parts && !ended;
+    if (!line.continues)
+        read_line(hunks, &line);
+    if (!hunks->parents && !line.continues)
         begun = begun_file(text->buf, text->len, &is_unmerged);
-    if (!hunks->parents && !begun && hunks->file.path)
+    if (!hunks->parents && !line.continues && !begun && hunks->file.path)
         read_header(&hunks->file, &line);
     line.begins_file = begun;
     hunks->files += line.begins_file;
@@ -319,8 +317,8 @@ void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len)
         const size_t piece = newline ? (size_t)(newline - data) : len;
 
         add_piece(hunks, data, piece);
-        if (newline)
-            take_line(hunks, true);
+        if (newline || (hunks->in_parts && hunks->partial_line.len > PART_BYTES))
+            take_line(hunks, newline);
         data += piece + (newline != NULL);
         len -= piece + (newline != NULL);
     }

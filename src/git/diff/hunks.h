@@ -38,6 +38,7 @@ struct al_patch_line {
     size_t len;
     bool ended;                 /**< a newline ended it; only the last line may lack one */
     const struct al_hunk *head; /**< the hunk that this line begins; NULL: none */
+    bool continues;   /**< the line before, of which a part was passed on; see al_hunks.in_parts */
     bool in_hunk;     /**< the line belongs to the current hunk; `text` includes the first column */
     bool begins_file; /**< the file of the parser is the one before, for the last time */
 };
@@ -47,6 +48,8 @@ struct al_hunks {
     void (*take)(void *payload, const struct al_patch_line *line);
     void *payload;
     bool cuts_lines;           /**< a line of more than 4 MiB is cut */
+    bool in_parts;             /**< a line of more than 64 KiB is passed on in parts, each of which
+                                  is not ended but the last */
     size_t files;              /**< files in the patch; complete after al_hunks_end() */
     struct al_patch_file file; /**< what was read of the current file; no path: there is none yet */
 
@@ -54,6 +57,7 @@ struct al_hunks {
     struct al_hunk hunk;
     int parents; /* parents of the current hunk; 0: outside a hunk */
     int64_t old_left, new_left;
+    bool continues;             /* a part of the line was passed on */
     struct al_str partial_line; /* the line that is read */
 };
 

@@ -86,8 +86,6 @@ bool al_change_reader_add(void *payload, const char *data, size_t len)
     reader->stopped |= reader->files.broken || reader->bytes > AL_CHANGED_NAMES_MAX_BYTES;
     if (listed == len || !tell_files(reader))
         return !reader->stopped;
-    if (reader->take_patch)
-        return reader->take_patch(reader->to.payload, data + listed, len - listed);
     al_hunks_add(&reader->hunks, data + listed, len - listed);
     return !reader->stopped;
 }

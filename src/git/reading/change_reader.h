@@ -42,13 +42,11 @@ struct al_change_reader {
     /** Called once, before the first part of the patch or at the end.  False ends the reading. */
     bool (*take_files)(void *payload, const struct al_diff_raw *files);
     struct al_patch_taker to;
-    /** Gets the patch as it comes, in place of `to`; NULL: that gets its parts. */
-    bool (*take_patch)(void *payload, const char *data, size_t len);
-    bool lists_files; /**< `take_files` is still to be called */
+    struct al_hunks hunks; /**< another taker of lines may come in place of `to` */
+    bool lists_files;      /**< `take_files` is still to be called */
 
     /* Private. */
-    size_t bytes; /* of names */
-    struct al_hunks hunks;
+    size_t bytes;       /* of names */
     struct al_str part; /* lines of the hunk that were not passed on */
     bool is_first;      /* `part` begins a hunk */
     bool has_told;      /* the file was passed on */

@@ -85,12 +85,6 @@ static void count(struct al_worktree_state *to, const struct al_file_state *file
     }
 }
 
-static bool read_untracked(const char *record, struct al_file_state *file)
-{
-    file->path = after_spaces(record, 1);
-    return file->path && *file->path;
-}
-
 static unsigned read_mode(const char *record, int field)
 {
     const char *text = after_spaces(record, field);
@@ -118,10 +112,13 @@ static bool read_tracked(const char *record, struct al_file_state *file)
 
 static bool take_file(struct reader *reader, const char *record, const char *old_path)
 {
-    struct al_file_state file = { .kind = *record, .staged = '.', .unstaged = '.' };
+    struct al_file_state file = { .kind = *record,
+                                  .path = after_spaces(record, 1),
+                                  .old_path = old_path,
+                                  .staged = '.',
+                                  .unstaged = '.' };
 
-    file.old_path = old_path;
-    if (!(*record == '?' ? read_untracked(record, &file) : read_tracked(record, &file)))
+    if (!file.path || !*file.path || (*record != '?' && !read_tracked(record, &file)))
         return true;
     count(reader->to, &file);
     return !reader->take || reader->take(reader->payload, &file);

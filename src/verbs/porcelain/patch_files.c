@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,8 +29,6 @@
 #define PATCHES_MAX    10000
 #define NAME_MAX_BYTES 255u
 
-static const char header[] = "diff --git ";
-
 struct writer {
     int dir_fd;
     unsigned serial;      /* tells the writers of this process apart */
@@ -37,9 +36,7 @@ struct writer {
     struct al_strv names; /* file names, in the order of the patches: all different, without '/' */
     const struct al_diff_raw *files; /* what git lists */
     size_t begun;                    /* patches whose temporary file was created */
-    int fd;                          /* the current patch file; -1 before the first */
-    size_t matched;                  /* bytes of the header seen at the start of the current line */
-    bool line_started;               /* the current line begins no patch */
+    FILE *file;                      /* the current patch; NULL before the first */
     size_t headers_left;             /* git prints a type change as two patches */
     bool name_too_long;
     bool unlisted; /* a patch came that was not listed */
@@ -60,11 +57,17 @@ static void free_taken(void *node)
     free(taken);
 }
 
+static void end_patch(struct writer *w)
+{
+    if (w->file && fclose(al_take(&w->file)) != 0 && !w->error)
+        w->error = errno;
+}
+
 static void writer_clear(struct writer *w)
 {
     tdestroy(w->taken, free_taken);
     al_strv_clear(&w->names);
-    al_closep(&w->fd);
+    end_patch(w);
 }
 
 /* --- The names --- */
@@ -150,74 +153,40 @@ static char *temporary(const struct writer *w, size_t number)
     return al_asprintf(".airlock-%ld-%u-%zu.patch", (long)getpid(), w->serial, number);
 }
 
-static bool begin_patch(struct writer *w)
+static void begin_patch(struct writer *w)
 {
     al_auto(al_freep) char *name = temporary(w, w->begun);
+    int fd;
 
     if (w->headers_left) {
         w->headers_left--;
-        return true;
+        return;
     }
     w->unlisted = w->begun == w->names.count;
-    if (w->unlisted)
-        return false;
-    al_closep(&w->fd);
-    w->fd = openat(w->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
-    if (w->fd < 0) {
+    end_patch(w);
+    if (w->unlisted || w->error)
+        return;
+    fd = openat(w->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+    w->file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!w->file) {
         w->error = errno;
-        return false;
+        return;
     }
     w->headers_left = w->files->items[w->begun++].status == 'T';
-    return true;
 }
 
 /* Bytes before the first patch belong to no patch and are dropped. */
-static bool write_piece(struct writer *w, const char *data, size_t len)
-{
-    int r = w->begun ? al_write_all(w->fd, data, len) : 0;
-
-    if (r < 0)
-        w->error = -r;
-    return r == 0;
-}
-
-/* Number of bytes up to and including the newline, on a line that begins no patch. */
-static size_t rest_of_line(struct writer *w, const char *data, size_t len)
-{
-    const char *end = memchr(data, '\n', len);
-
-    w->line_started = !end;
-    return end ? (size_t)(end - data) + 1 : len;
-}
-
-static bool take_patches(void *payload, const char *data, size_t len)
+static void take_line(void *payload, const struct al_patch_line *line)
 {
     struct writer *w = payload;
 
-    while (len) {
-        size_t piece;
-
-        if (!w->line_started && *data == header[w->matched]) {
-            data++;
-            len--;
-            if (++w->matched < sizeof(header) - 1)
-                continue;
-            w->matched = 0;
-            w->line_started = true;
-            if (!begin_patch(w) || !write_piece(w, header, sizeof(header) - 1))
-                return false;
-            continue;
-        }
-        if (w->matched && !write_piece(w, header, w->matched))
-            return false;
-        w->matched = 0;
-        piece = rest_of_line(w, data, len);
-        if (!write_piece(w, data, piece))
-            return false;
-        data += piece;
-        len -= piece;
-    }
-    return true;
+    if (!line->continues && !line->in_hunk && al_hunks_begins(line->text, line->len, "diff --git "))
+        begin_patch(w);
+    if (w->file && (fwrite(line->text, 1, line->len, w->file) != line->len ||
+                    (line->ended && putc('\n', w->file) == EOF)))
+        w->error = errno;
+    if (w->error || w->unlisted)
+        end_patch(w);
 }
 
 /* --- Their places --- */
@@ -301,12 +270,13 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
     static _Atomic unsigned serial;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_change_reader_clear) struct al_change_reader reader;
-    al_auto(writer_clear) struct writer w = { .dir_fd = dir->fd, .serial = serial++, .fd = -1 };
+    al_auto(writer_clear) struct writer w = { .dir_fd = dir->fd, .serial = serial++ };
     size_t done = 0;
     int r;
 
     al_change_reader_init(&reader, take_files, &(struct al_patch_taker){ .payload = &w });
-    reader.take_patch = take_patches;
+    reader.hunks = AL_HUNKS_INIT(take_line, &w);
+    reader.hunks.in_parts = true;
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-p", "-z", "--no-renames", NULL);
     r = al_git_diff_add_args(repo, options, &command.argv, err);
     if (r == 0)
@@ -314,6 +284,7 @@ int al_git_write_patches(const struct al_repo *repo, const struct al_diff_option
                         err);
     if (r == 0) {
         (void)al_change_reader_end(&reader);
+        end_patch(&w);
         r = check_complete(&w, err);
     }
     if (r == 0)

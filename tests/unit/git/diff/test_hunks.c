@@ -206,6 +206,44 @@ static void reads_bytes_one_by_one(void **state)
     assert_string_equal(seen.hunks.buf, "a 1,2 1,2 [f] 9\na 9,1 9,1 [] 5\n");
 }
 
+/* Put a patch together again. */
+static void add_line(void *payload, const struct al_patch_line *line)
+{
+    struct al_str *out = payload;
+
+    assert_true(line->len <= (2u << 20));
+    assert_true(!line->continues || (!line->head && !line->begins_file));
+    al_str_add(out, line->text, line->len);
+    if (line->ended)
+        al_str_addc(out, '\n');
+}
+
+static void a_long_line_comes_in_parts(void **state)
+{
+    static const size_t pieces[] = { 1000, 65536, 100000, 1u << 20 };
+    al_auto(al_str_clear) struct al_str patch = AL_STR_INIT;
+
+    (void)state;
+    al_str_adds(&patch, "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+");
+    for (int i = 0; i < 20000; i++)
+        al_str_adds(&patch, "diff --git a/y b/y ");
+    al_str_adds(&patch, "\n+b\ndiff --git a/z b/z\nold mode 100644\nnew mode 100755\n");
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+        al_auto(al_hunks_clear) struct al_hunks hunks = AL_HUNKS_INIT(add_line, &out);
+
+        hunks.in_parts = true;
+        for (size_t at = 0; at < patch.len; at += pieces[i])
+            al_hunks_add(&hunks, patch.buf + at,
+                         patch.len - at < pieces[i] ? patch.len - at : pieces[i]);
+        al_hunks_end(&hunks);
+        assert_string_equal(out.buf, patch.buf);
+        assert_int_equal(hunks.files, 2);
+        assert_string_equal(hunks.file.path, "z");
+        assert_int_equal(hunks.file.mode, 0100755);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -216,6 +254,7 @@ int main(void)
         cmocka_unit_test(what_is_no_hunk),
         cmocka_unit_test(counts_that_lie),
         cmocka_unit_test(reads_bytes_one_by_one),
+        cmocka_unit_test(a_long_line_comes_in_parts),
     };
 
     return cmocka_run_group_tests_name("gitops/hunks", tests, NULL, NULL);
