@@ -82,20 +82,13 @@ static void add_branch(const struct view *view, const struct al_worktree_entry *
     al_str_addf(out, " %s", safe_base);
 }
 
-/* Whether the worktree is the one that airlock made: somebody may have made another one since. */
-static bool is_recorded(const struct al_worktree_record *record, const char *path)
-{
-    al_auto(al_closep) int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    al_auto(al_freep) char *tree = al_fs_dir_id(fd);
-
-    return tree && record->tree && !strcmp(tree, record->tree);
-}
-
 static void add_people(const struct view *view, size_t i, const char *name, struct al_str *out)
 {
     const struct al_location *at = &al_call_repo(view->call)->at;
     const struct al_worktree_entry *entry = &view->worktrees.items[i];
     al_auto(al_worktree_record_clear) struct al_worktree_record record = AL_WORKTREE_RECORD_INIT;
+    al_auto(al_closep) int fd = open(entry->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_freep) char *tree = al_fs_dir_id(fd);
     al_auto(al_freep) char *agent = NULL;
 
     if (entry->locked) {
@@ -103,8 +96,9 @@ static void add_people(const struct view *view, size_t i, const char *name, stru
 
         al_str_addf(out, "; locked%s%s", *reason ? ": " : "", reason);
     }
+    /* Somebody may have made another one since airlock made one of this name. */
     if (name && al_worktree_record_read(at->git, at->common_dir, name, &record) == 0 &&
-        record.agent && is_recorded(&record, entry->path))
+        record.agent && tree && record.tree && !strcmp(tree, record.tree))
         agent = al_text_sanitize_line(record.agent);
     if (agent)
         al_str_addf(out, "; made by agent %s", agent);

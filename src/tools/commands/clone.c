@@ -50,17 +50,6 @@ static int check_there(const struct al_call *call, const char *given, struct al_
     return al_error_set(err, AL_ERR_EXECUTION, "repository '%s' does not exist", url.shown);
 }
 
-/* Where an address leads by the user's own url.*.insteadOf, which makes no address of a path: that
- * is asked about as one of this machine.  Caller frees. */
-static char *user_address(const struct al_repo *own, const char *given)
-{
-    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
-    const bool is_path = al_url_parse(given, &url, NULL) == 0 && url.kind == AL_URL_PATH;
-
-    return is_path ? al_strdup(given)
-                   : al_remote_rewritten(own->vetting, given, "insteadof", given);
-}
-
 /* Open what a path names, without its ".git" too, as git finds it.  -1: nothing, or an address. */
 static int open_named(const char *given)
 {
@@ -76,8 +65,15 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
 {
     const char *given = words->operands.items[0];
     const struct al_strv *options = &words->connection.git.options;
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    const bool is_path = al_url_parse(given, &url, NULL) == 0 && url.kind == AL_URL_PATH;
     al_auto(al_closep) int fd = open_named(given);
-    al_auto(al_freep) char *path = fd < 0 ? user_address(own, given) : al_fs_fd_path(fd);
+    /* Where an address leads by the user's own url.*.insteadOf, which makes no address of a path:
+     * that is asked about as one of this machine. */
+    al_auto(al_freep) char *path =
+        fd >= 0   ? al_fs_fd_path(fd)
+        : is_path ? al_strdup(given)
+                  : al_remote_rewritten(own->vetting, given, "insteadof", given);
     al_auto(al_remote_clear) struct al_remote remote = { .name = al_strdup(given) };
     al_auto(al_network_endp) struct al_network *network = NULL;
     int r = fd < 0 ? check_there(call, given, err) : 0;

@@ -272,21 +272,6 @@ static int make_words(struct confine *self, const char *bubblewrap,
     return 0;
 }
 
-/* git runs outside of the sandbox, but with the root as a mount of its own, and it does not write
- * to git directories in the working tree either. */
-static void make_git_words(const struct confine *self, const char *bubblewrap,
-                           const struct al_git_shell *shell, struct al_strv *ret_git)
-{
-    al_strv_adds(ret_git, bubblewrap, "--dev-bind", "/", "/", "--bind", self->root->path,
-                 self->root->path, "--cap-add", "CAP_SYS_ADMIN", NULL);
-    for (size_t i = 0; i < self->nkept; i++)
-        if (!al_path_has_dot_git(self->kept[i].path))
-            al_strv_adds(ret_git, "--ro-bind", self->kept[i].path, self->kept[i].path, NULL);
-    al_strv_add(ret_git, "--");
-    al_strv_add_all(ret_git, shell->again);
-    al_strv_adds(ret_git, "--root", self->root->path, "--as-git", NULL);
-}
-
 /* --- Running it --- */
 
 int al_confine_find(const struct al_git_shell *shell, const struct al_roots *roots, bool network,
@@ -311,7 +296,16 @@ int al_confine_run(const char *bubblewrap, const struct al_root *root,
     struct confine self = { .root = root, .words = AL_STRV_INIT };
     int r = make_words(&self, bubblewrap, shell, command, network, err);
 
-    make_git_words(&self, bubblewrap, shell, &git);
+    /* git runs outside of the sandbox, but with the root as a mount of its own, and it does not
+     * write to git directories in the working tree either. */
+    al_strv_adds(&git, bubblewrap, "--dev-bind", "/", "/", "--bind", root->path, root->path,
+                 "--cap-add", "CAP_SYS_ADMIN", NULL);
+    for (size_t i = 0; i < self.nkept; i++)
+        if (!al_path_has_dot_git(self.kept[i].path))
+            al_strv_adds(&git, "--ro-bind", self.kept[i].path, self.kept[i].path, NULL);
+    al_strv_add(&git, "--");
+    al_strv_add_all(&git, shell->again);
+    al_strv_adds(&git, "--root", root->path, "--as-git", NULL);
     if (r == 0)
         r = al_proc_run_foreground(self.words.items, self.env.items, git.items, ret_code, err);
     self.notes = ret_notes;

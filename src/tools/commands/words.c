@@ -562,16 +562,6 @@ static bool has_message(const struct al_shell_words *words, const struct al_repo
            (left && !al_shell_words_have(words, " --amend ", false) && access(left, F_OK) == 0);
 }
 
-/* git starts another git for it, and prints nothing if it cannot. */
-static int check_formats(const struct al_shell_words *words, struct al_error *err)
-{
-    for (size_t i = 1; i < words->words.count; i++)
-        if (words->words.items[i][0] == '-' && strstr(words->words.items[i], "%(describe"))
-            return al_shell_words_refuse("--format=%(describe)",
-                                         "it starts another program; git describe says it", err);
-    return 0;
-}
-
 /* Through another name a branch could be moved past the rules for its own. */
 static int check_symbolic_ref(const struct al_shell_words *words, struct al_error *err)
 {
@@ -628,8 +618,11 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
         return 0;
     read_options(words);
     r = refuse_options(words, err);
-    if (r == 0)
-        r = check_formats(words, err);
+    /* git starts another git for it, and prints nothing if it cannot. */
+    for (size_t i = 1; r == 0 && i < words->words.count; i++)
+        if (words->words.items[i][0] == '-' && strstr(words->words.items[i], "%(describe"))
+            r = al_shell_words_refuse("--format=%(describe)",
+                                      "it starts another program; git describe says it", err);
     if (r == 0 && !strcmp(words->command->name, "symbolic-ref"))
         r = check_symbolic_ref(words, err);
     if (r == 0 && !strcmp(words->command->name, "help") && words->others.count)

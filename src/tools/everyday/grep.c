@@ -73,21 +73,10 @@ static void add_heading(struct showing *showing, const struct al_grep_line *line
     al_str_addc(unit, '\n');
 }
 
-static void add_line(struct showing *showing, const struct al_grep_line *line, struct al_str *unit)
-{
-    unsigned long long number = strtoull(line->line, NULL, 10);
-
-    if (showing->args->context.value > 0 && showing->last_line && number > showing->last_line + 1)
-        al_str_adds(unit, "--\n");
-    showing->last_line = number;
-    al_str_addf(unit, "%s%c ", line->line, line->is_match ? ':' : '-');
-    al_str_add(unit, line->text, line->len);
-    al_str_addc(unit, '\n');
-}
-
 static bool take_line(void *payload, const struct al_grep_line *line)
 {
     struct showing *showing = payload;
+    const unsigned long long number = strtoull(line->line, NULL, 10);
     al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
 
     showing->read++;
@@ -106,7 +95,13 @@ static bool take_line(void *payload, const struct al_grep_line *line)
             al_str_addc(&unit, '\n');
         } else {
             add_heading(showing, line, &unit);
-            add_line(showing, line, &unit);
+            if (showing->args->context.value > 0 && showing->last_line &&
+                number > showing->last_line + 1)
+                al_str_adds(&unit, "--\n");
+            showing->last_line = number;
+            al_str_addf(&unit, "%s%c ", line->line, line->is_match ? ':' : '-');
+            al_str_add(&unit, line->text, line->len);
+            al_str_addc(&unit, '\n');
         }
         if (al_pages_add(showing->pages, unit.buf, unit.len))
             return true;
