@@ -36,7 +36,6 @@ static const struct al_choice actions[] = {
 };
 
 AL_WHEN(is_list, struct branch_args, args->action == LIST)
-AL_WHEN(is_create, struct branch_args, args->action == CREATE)
 AL_WHEN(is_rename, struct branch_args, args->action == RENAME)
 AL_WHEN(is_force_delete, struct branch_args, args->action == DELETE && args->force)
 AL_WHEN(is_safe_delete, struct branch_args, args->action == DELETE && !args->force)
@@ -450,7 +449,7 @@ static int workflow_change(struct al_call *call, const void *p, struct al_result
 
 static const struct al_operation workflow_operations[] = {
     { "list", is_list, AL_READS, workflow_list, AL_ASKS_NEVER },
-    { "create", is_create, CHANGES, workflow_change, AL_ASKS_NEVER },
+    { "create", NULL, CHANGES, workflow_change, AL_ASKS_NEVER },
     { "rename", is_rename, CHANGES, workflow_change, AL_ASKS_NEVER, RENAMES },
     { "delete", is_safe_delete, CHANGES, workflow_change, AL_ASKS_ALWAYS, DELETED },
     { "force_delete", NULL, CHANGES | AL_DISCARDS_WORK, workflow_change, AL_ASKS_ALWAYS, DELETED },
@@ -537,24 +536,12 @@ static bool take_ref(void *payload, const struct al_listed_ref *ref)
     return true;
 }
 
-/* Who names a branch that is not there may want to make it. */
-static void tell_none(const struct al_refs_query *query, struct al_str *text)
-{
-    const bool is_name = query->pattern && !strpbrk(query->pattern, "*?[\\");
-    al_auto(al_freep) char *safe = is_name ? al_text_sanitize_line(query->pattern) : NULL;
-
-    if (query->tags)
-        al_str_adds(text, query->pattern ? "No tags match.\n" : "No tags.\n");
-    else if (is_name && !query->contains && !query->merged_into)
-        al_str_addf(text, "No branch is called '%s'; action create makes one.\n", safe);
-    else
-        al_str_adds(text, "No branches match.\n");
-}
-
 int al_show_refs(struct al_call *call, const struct al_refs_query *query, struct al_result *result,
                  struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
+    const bool is_name = query->pattern && !strpbrk(query->pattern, "*?[\\");
+    al_auto(al_freep) char *safe = is_name ? al_text_sanitize_line(query->pattern) : NULL;
     struct showing showing = { .query = query,
                                .text = AL_STR_INIT,
                                .max = query->tags ? TAGS_MAX : BRANCHES_MAX };
@@ -568,8 +555,14 @@ int al_show_refs(struct al_call *call, const struct al_refs_query *query, struct
     if (r == 0)
         r = al_git_read_refs(repo, query, take_ref, &showing, err);
     if (r == 0) {
-        if (!showing.listed)
-            tell_none(query, &showing.text);
+        /* Who names a branch that is not there may want to make it. */
+        if (!showing.listed && !query->tags && is_name && !query->contains && !query->merged_into)
+            al_str_addf(&showing.text, "No branch is called '%s'; action create makes one.\n",
+                        safe);
+        else if (!showing.listed)
+            al_str_adds(&showing.text, !query->tags     ? "No branches match.\n"
+                                       : query->pattern ? "No tags match.\n"
+                                                        : "No tags.\n");
         if (showing.listed > showing.max)
             al_str_addf(&showing.text, "-- %s more, older ones: %s takes a glob\n",
                         al_counted(showing.listed - showing.max, NULL, NULL).text,
@@ -679,7 +672,7 @@ static int remove_branches(struct al_call *call, const void *p, struct al_result
 
 static const struct al_operation everyday_operations[] = {
     { "list", is_list, AL_READS, everyday_list, AL_ASKS_NEVER },
-    { "create", is_create, CHANGES, create, AL_ASKS_NEVER },
+    { "create", NULL, CHANGES, create, AL_ASKS_NEVER },
     { "rename", is_rename, CHANGES, rename_branch, AL_ASKS_UNLESS_SAVED, RENAMES },
     { "delete", NULL, CHANGES | AL_DISCARDS_WORK, remove_branches, AL_ASKS_UNLESS_SAVED, DELETED },
 };

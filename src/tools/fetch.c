@@ -120,10 +120,12 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct fetch_args),
 };
 
-static int fetch_each(struct al_call *call, const struct fetch_args *args, struct al_str *text,
-                      struct al_error *err)
+static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
 {
+    const struct fetch_args *args = p;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = 0;
 
     add_remotes(call, args, &names);
@@ -135,19 +137,9 @@ static int fetch_each(struct al_call *call, const struct fetch_args *args, struc
         al_auto(al_freep) char *shown = al_text_sanitize_line(names.items[i]);
 
         r = fetch_one(call, names.items[i], args, &changes, err);
-        al_str_addf(text, "%sFetched from %s:%s%s", i ? "\n" : "", shown,
+        al_str_addf(&text, "%sFetched from %s:%s%s", i ? "\n" : "", shown,
                     changes.len ? "\n" : " nothing new", changes.buf);
     }
-    return r;
-}
-
-static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
-{
-    const struct fetch_args *args = p;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = fetch_each(call, args, &text, err);
-
     if (r < 0)
         return r;
     result->truncated = al_text_truncate(&text, al_call_max_bytes(call));

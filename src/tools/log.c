@@ -435,17 +435,6 @@ static void add_nothing(struct al_call *call, struct showing *showing)
     (void)al_pages_adds(&showing->pages, text.buf);
 }
 
-/* A search without time: what was found is an answer, if it came further than before. */
-static int end_search(struct showing *showing, uint64_t part, struct al_error *err)
-{
-    if (!showing->pages.text.len && showing->pages.part == part && !showing->pages.moved)
-        return AL_ERR_TIMEOUT;
-    al_error_clear(err);
-    showing->timed_out = true;
-    al_pages_stop(&showing->pages, "since, paths or a range leave less to search");
-    return 0;
-}
-
 /* What follows the last commit. */
 static void add_end(struct al_call *call, bool unborn, struct showing *showing)
 {
@@ -483,10 +472,15 @@ static int show(struct al_call *call, const struct al_log_query *query, struct s
         r = al_git_search_commits(repo, query, part, &to, &unborn, err);
     else
         r = al_git_read_commits(repo, query, &to, &unborn, err);
-    if (r == AL_ERR_TIMEOUT && searches)
-        r = end_search(showing, part, err);
-    if (r < 0)
+    /* A search without time: what was found is an answer, if it came further than before. */
+    if (r == AL_ERR_TIMEOUT && searches &&
+        (showing->pages.text.len || showing->pages.part != part || showing->pages.moved)) {
+        al_error_clear(err);
+        showing->timed_out = true;
+        al_pages_stop(&showing->pages, "since, paths or a range leave less to search");
+    } else if (r < 0) {
         return r;
+    }
     if (!showing->timed_out)
         add_end(call, unborn, showing);
     add_left(showing, &left);

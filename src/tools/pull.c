@@ -166,31 +166,24 @@ static int fetch(struct al_call *call, const void *p, struct al_error *err)
     return al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
 }
 
-/* Whether there are commits here that the branch there has not, as far as it was fetched, and that
- * another remote-tracking branch has. */
-static bool rewrites_published(struct al_call *call, const struct pull *pull)
-{
-    al_auto(al_freep) char *seen = NULL;
-    bool published = false;
-
-    if (!pull->rebases || !al_transfer_in_text(call))
-        return false;
-    seen = pull->tracking ? al_ref_oid(&al_call_repo(call)->at, pull->tracking) : al_strdup("");
-    return *seen &&
-           al_git_has_pushed(al_call_repo(call), pull->head, seen, &published, NULL) == 0 &&
-           published;
-}
-
 static int resolve(struct al_call *call, const void *p, struct al_error *err)
 {
     const char *known = al_call_tool_data(call);
     al_auto(pull_clear) struct pull pull = PULL_INIT;
+    al_auto(al_freep) char *seen = NULL;
+    bool published = false;
     int r = prepare(call, p, &pull, err);
 
     if (r < 0)
         return r;
     al_transfer_resolve(call, pull.remote.name);
-    if (known ? *known && !strcmp(known, pull.head) : rewrites_published(call, &pull))
+    /* Commits here that the branch there has not, as far as it was fetched, and that another
+     * remote-tracking branch has. */
+    if (!known && pull.rebases && al_transfer_in_text(call) && pull.tracking)
+        seen = al_ref_oid(&al_call_repo(call)->at, pull.tracking);
+    if (seen && *seen)
+        (void)al_git_has_pushed(al_call_repo(call), pull.head, seen, &published, NULL);
+    if (known ? *known && !strcmp(known, pull.head) : published)
         al_call_resolve(call, REWRITES, pull.head);
     return 0;
 }

@@ -193,9 +193,22 @@ static void add_side(const struct al_named_branch *branch, struct al_str *out)
     al_place_addf(out, "%s (%.*s)", al_named_branch_name(branch), AL_SHORT_ID, branch->oid);
 }
 
-static void add_conflicts(const struct al_repo *repo, const struct al_conflicts *conflicts,
-                          struct al_str *out)
+static void write_conflict(const struct al_repo *repo, const struct al_landing *landing,
+                           struct al_str *out)
 {
+    const struct al_conflicts *conflicts = &landing->conflict.files;
+
+    al_str_adds(out, "Nothing was landed: ");
+    add_side(&landing->branch, out);
+    al_str_adds(out, " and ");
+    add_side(&landing->into, out);
+    if (conflicts->count)
+        al_str_addf(out, " conflict in %s", al_counted(conflicts->count, "file", "files").text);
+    else
+        al_str_adds(out, " conflict about a directory");
+    if (landing->conflict_commit)
+        al_str_addf(out, ", at commit %.*s", AL_SHORT_ID, landing->conflict_commit);
+    al_str_addc(out, '\n');
     for (size_t i = 0; i < conflicts->count && i < CONFLICTS_SHOWN; i++) {
         al_str_adds(out, "  ");
         al_place_add(repo, conflicts->items[i].path, out);
@@ -203,24 +216,6 @@ static void add_conflicts(const struct al_repo *repo, const struct al_conflicts 
     }
     if (conflicts->count > CONFLICTS_SHOWN)
         al_str_addf(out, "  … and %zu more\n", conflicts->count - CONFLICTS_SHOWN);
-}
-
-static void write_conflict(const struct al_repo *repo, const struct al_landing *landing,
-                           struct al_str *out)
-{
-    al_str_adds(out, "Nothing was landed: ");
-    add_side(&landing->branch, out);
-    al_str_adds(out, " and ");
-    add_side(&landing->into, out);
-    if (landing->conflict.files.count)
-        al_str_addf(out, " conflict in %s",
-                    al_counted(landing->conflict.files.count, "file", "files").text);
-    else
-        al_str_adds(out, " conflict about a directory");
-    if (landing->conflict_commit)
-        al_str_addf(out, ", at commit %.*s", AL_SHORT_ID, landing->conflict_commit);
-    al_str_addc(out, '\n');
-    add_conflicts(repo, &landing->conflict.files, out);
     al_place_addf(out,
                   "To go on: merge %s into %s where that is checked out, resolve the conflicts, "
                   "commit, and land it again\n",
@@ -247,19 +242,6 @@ static void write_idle(const struct al_repo *repo, const struct al_landing *land
     }
 }
 
-static void write_landed(const struct al_repo *repo, const struct al_landing *landing,
-                         struct al_str *out)
-{
-    al_str_adds(out, "Landed ");
-    add_side(&landing->branch, out);
-    al_place_addf(out, " into %s: %s, %s, %.*s..%.*s\n", al_named_branch_name(&landing->into),
-                  al_landing_strategy_name(landing->strategy),
-                  al_counted(landing->commits, "commit", "commits").text, AL_SHORT_ID,
-                  landing->into.oid, AL_SHORT_ID, landing->commit);
-    if (al_landing_is_checked_out(repo, landing->into.ref))
-        al_place_addf(out, "The working tree %s was brought along\n", repo->at.top);
-}
-
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -272,20 +254,27 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     };
     const struct al_repo *repo = al_call_repo(call);
     struct al_landing *landing = al_call_tool_data(call);
+    struct al_str *text = &result->text;
     int r;
 
     (void)p;
     if (al_landing_is_idle(landing)) {
-        write_idle(repo, landing, &result->text);
+        write_idle(repo, landing, text);
         result->not_done = landing->is_conflicted || landing->is_diverged;
         return 0;
     }
     r = al_landing_run(landing, err);
     if (r < 0)
         return r;
-    write_landed(repo, landing, &result->text);
-    al_outcome_add_skipped(call, hooks[landing->strategy], landing->strategy != AL_LAND_FF,
-                           &result->text);
+    al_str_adds(text, "Landed ");
+    add_side(&landing->branch, text);
+    al_place_addf(text, " into %s: %s, %s, %.*s..%.*s\n", al_named_branch_name(&landing->into),
+                  al_landing_strategy_name(landing->strategy),
+                  al_counted(landing->commits, "commit", "commits").text, AL_SHORT_ID,
+                  landing->into.oid, AL_SHORT_ID, landing->commit);
+    if (al_landing_is_checked_out(repo, landing->into.ref))
+        al_place_addf(text, "The working tree %s was brought along\n", repo->at.top);
+    al_outcome_add_skipped(call, hooks[landing->strategy], landing->strategy != AL_LAND_FF, text);
     return 0;
 }
 

@@ -74,29 +74,21 @@ static int check_options(const struct al_root *root, const struct al_strv *words
     return r;
 }
 
-/* `go mod edit` writes the file that is its argument. */
-static int check_mod_edit(const struct al_root *root, const struct al_strv *words,
-                          struct al_error *err)
-{
-    bool edits =
-        words->count > 2 && !strcmp(words->items[1], "mod") && !strcmp(words->items[2], "edit");
-    int r = 0;
-
-    for (size_t i = 3; edits && i < words->count && r == 0; i++)
-        if (words->items[i][0] != '-' && words->items[i][0])
-            r = al_output_check(root, words->items[i], err);
-    return r;
-}
-
 int al_shell_check_outputs(const struct al_root *root, const struct al_strv *words,
                            struct al_error *err)
 {
+    const bool edits =
+        words->count > 2 && !strcmp(words->items[1], "mod") && !strcmp(words->items[2], "edit");
     int r = 0;
 
     if (al_shell_kind_of(words->items[0]) != AL_SHELL_GO)
         return 0;
     r = check_options(root, words, err);
-    return r < 0 ? r : check_mod_edit(root, words, err);
+    /* `go mod edit` writes the file that is its argument. */
+    for (size_t i = 3; edits && i < words->count && r == 0; i++)
+        if (words->items[i][0] != '-' && words->items[i][0])
+            r = al_output_check(root, words->items[i], err);
+    return r;
 }
 
 /* Half of the kernel's limit for arguments and environment, which is 2 MiB with the default stack

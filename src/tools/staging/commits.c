@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The toolset `staging`: git_status, git_stage, git_diff and git_discard, of the sandbox's changes
  * and the staged commits. */
-#include "tools/toolsets.h"
+#include "tools/private.h"
 
-#include "call/call.h"
 #include "staging/stage.h"
 
 struct commit_args {
@@ -92,17 +91,6 @@ static void add_text(struct al_str *out, const struct al_sandbox_files *changes,
 
 /* --- As an object --- */
 
-/* Whether there is room for so many bytes more. */
-static bool fits(size_t *left, size_t bytes, bool *truncated)
-{
-    if (*left < bytes) {
-        *truncated = true;
-        return false;
-    }
-    *left -= bytes;
-    return true;
-}
-
 /* The GitStatus, as far as it fits. */
 static json_t *to_json(const struct al_staging *staging, const struct al_sandbox_files *changes,
                        const struct al_staged_list *list, size_t max_bytes, bool *truncated)
@@ -116,15 +104,19 @@ static json_t *to_json(const struct al_staging *staging, const struct al_sandbox
 
         for (size_t k = 0; k < commit->count; k++)
             bytes += strlen(commit->files[k].path) + FILE_BYTES;
-        if (fits(&left, bytes, truncated))
+        if (al_workflow_fits(&left, bytes))
             al_json_append(staged, al_staged_to_json(staging, commit));
+        else
+            *truncated = true;
     }
     for (size_t i = 0; i < changes->count; i++) {
         const struct al_sandbox_file *change = &changes->items[i];
         al_auto(al_freep) char *path = al_asprintf("/workspace/%s", change->path);
 
-        if (!fits(&left, strlen(path) + ENTRY_BYTES, truncated))
+        if (!al_workflow_fits(&left, strlen(path) + ENTRY_BYTES)) {
+            *truncated = true;
             break;
+        }
         al_json_append(unstaged, json_pack("{s:o, s:s}", "path", al_json_string(path), "status",
                                            al_change_status(change)));
     }

@@ -333,21 +333,6 @@ static int check_source(void *p, struct al_error *err)
     return check_named(p, "source", err);
 }
 
-static int unknown_branch(const struct al_repo *repo, const char *branch, const char *shown,
-                          struct al_error *err)
-{
-    al_auto(al_freep) char *safe = al_text_sanitize_line(branch + strlen(AL_HEADS));
-
-    if (al_ref_exists(&repo->at, branch))
-        return al_error_set(err, AL_ERR_EXECUTION, "branch '%s' of %s cannot be read", safe, shown);
-    return al_error_reason(
-        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
-                          "%s has no branch '%s', or nothing was committed to it; git_branches "
-                          "lists them",
-                          shown, safe),
-        err, "not_found");
-}
-
 /* The branch to read.  The default target's may not exist before the first push makes it, from the
  * branch of HEAD: until then that one is read. */
 static int find_branch(struct al_call *call, const struct target_call *args, char **ret_branch,
@@ -373,14 +358,22 @@ static int resolve_pull(struct al_call *call, const void *p, struct al_error *er
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *shown = al_target_shown(&target);
     al_auto(al_freep) char *branch = NULL;
-    al_auto(al_freep) char *commit = NULL;
+    al_auto(al_freep) char *commit = NULL, *safe = NULL;
     int r = find_branch(call, args, &branch, err);
 
     if (r < 0)
         return r;
     commit = al_ref_oid(&repo->at, branch);
+    safe = al_text_sanitize_line(branch + strlen(AL_HEADS));
+    if (!*commit && al_ref_exists(&repo->at, branch))
+        return al_error_set(err, AL_ERR_EXECUTION, "branch '%s' of %s cannot be read", safe, shown);
     if (!*commit)
-        return unknown_branch(repo, branch, shown, err);
+        return al_error_reason(
+            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
+                              "%s has no branch '%s', or nothing was committed to it; git_branches "
+                              "lists them",
+                              shown, safe),
+            err, "not_found");
     al_call_resolve(call, AL_RESOLVED_BRANCH, branch);
     al_call_resolve(call, AL_RESOLVED_COMMIT, commit);
     return 0;

@@ -50,12 +50,6 @@ static void add_line(struct taking *to, const char *text, size_t len)
     al_str_add(out, text, len);
 }
 
-/* Count text that is cut already. */
-static void use_room(struct taking *to, size_t bytes)
-{
-    to->left -= bytes < to->left ? bytes : to->left;
-}
-
 /* Say in the place of an item that it is left out. */
 static void add_note(struct taking *to, const char *what, const char *kind, const char *why)
 {
@@ -71,7 +65,7 @@ static void add_note(struct taking *to, const char *what, const char *kind, cons
     al_json_append(to->out->content,
                    json_pack("{s:s, s:o}", "type", "text", "text", al_json_string(note)));
     add_line(to, note, strlen(note));
-    use_room(to, strlen(note));
+    to->left -= strlen(note) < to->left ? strlen(note) : to->left;
 }
 
 static bool is_base64(const json_t *data)
@@ -157,7 +151,7 @@ static void copy_members(struct taking *to, const struct kind *kind, const json_
     if (text) {
         add_safe(text, &shown);
         to->out->truncated |= al_text_truncate(&shown, to->left);
-        use_room(to, shown.len);
+        to->left -= shown.len < to->left ? shown.len : to->left;
         al_json_set(object, kind->text, al_json_stringn(shown.buf, shown.len));
     } else if (data) {
         al_str_addf(&shown, "[%s %s, %zu bytes]", kind->type, label,
