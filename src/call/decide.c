@@ -693,8 +693,8 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .always_covers = covers,
     };
     (void)record_decision(call, "none", "none"); /* an earlier round's is none of this one */
-    al_call_record_question(call);
-    return ask_approvers(call, ruling, &request, err);
+    r = al_call_record_check(call, err); /* what was resolved may have changed the summary */
+    return r < 0 ? r : ask_approvers(call, ruling, &request, err);
 }
 
 static int ask_unless_always(struct al_call *call, const struct al_ruling *ruling,

@@ -355,13 +355,6 @@ static size_t common_len(const char *a, const char *b)
     return common;
 }
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* A name of as many components, two letters of which are exchanged even if it is short, or a
  * directory above it, may be what was meant. */
 static void offer_near(struct wanted *wanted, const char *name)
@@ -396,7 +389,7 @@ static void offer(struct search *search, const char *name)
             wanted->is_found = true;
         else
             offer_near(wanted, name);
-        if (!wanted->same_name && !strcmp(base_of(name), base_of(wanted->path)))
+        if (!wanted->same_name && !strcmp(basename(name), basename(wanted->path)))
             wanted->same_name = al_strdup(name);
     }
 }

@@ -144,10 +144,6 @@ void al_call_record_open(struct al_call *call);
  * cannot be written. */
 int al_call_record_check(const struct al_call *call, struct al_error *err);
 
-/** Update the record with the summary that the user is asked about: what was resolved may have
- * changed it. */
-void al_call_record_question(const struct al_call *call);
-
 /** Note the checkpoint in the record before anything changes, so that recovery after a crash finds
  * it. */
 int al_call_record_checkpoint(struct al_call *call, struct al_error *err);

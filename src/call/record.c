@@ -93,13 +93,6 @@ int al_call_record_check(const struct al_call *call, struct al_error *err)
                         "see airlock doctor");
 }
 
-void al_call_record_question(const struct al_call *call)
-{
-    const struct al_record_end known = record_end_of(call);
-
-    (void)al_record_update(call->record, &known, false, NULL);
-}
-
 /* If this process dies now, the next one finds out from the record what was begun and which
  * checkpoint to use. */
 int al_call_record_checkpoint(struct al_call *call, struct al_error *err)

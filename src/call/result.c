@@ -73,21 +73,17 @@ void al_result_note(struct al_result *result, const char *line)
     al_str_adds(&result->notes, line);
 }
 
-static json_t *string_or_null(const char *text)
-{
-    return text ? al_json_string(text) : json_null();
-}
-
 json_t *al_result_error_json(const struct al_result *result)
 {
     const struct al_error *error = &result->error;
+    const char *name = al_code_name(error->code);
     json_t *object = al_json_object();
 
     al_json_set(object, "kind", al_json_string(al_status_kind(result->status)));
     al_json_set(object, "code",
                 error->code == AL_CODE_NONE ? json_null() : al_json_int((int64_t)error->code));
-    al_json_set(object, "name", string_or_null(al_code_name(error->code)));
-    al_json_set(object, "reason", string_or_null(error->reason));
+    al_json_set(object, "name", name ? al_json_string(name) : json_null());
+    al_json_set(object, "reason", error->reason ? al_json_string(error->reason) : json_null());
     al_json_set(object, "message", al_json_string(error->message ? error->message : ""));
     return object;
 }
