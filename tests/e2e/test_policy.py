@@ -385,6 +385,20 @@ class Rules(policy.Case):
             self.assertFalse(result.failed, result)
         self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/topic\n")
 
+    def test_branches_of_any_length(self):
+        """what stands for a branch is that branch, however long its name is"""
+        for length in (127, 128, 129, 240):
+            name = "n" * length
+            self.git("branch", name)
+            self.git("checkout", "-q", "--track", "-b", f"topic-{length}", name)
+            self.rules({"tool": "git_checkout", "branch": name, "decision": "deny"})
+            for word in (name, "@{-1}", "@{u}"):
+                self.git("checkout", "-q", name)
+                self.git("checkout", "-q", f"topic-{length}")
+                result = self.call("git_checkout", {"target": word}, "--toolset", "workflow")
+                self.assertEqual(result.kind, DENIED, (length, word, result))
+            self.assertEqual(self.out("symbolic-ref", "HEAD"), f"refs/heads/topic-{length}\n")
+
     def test_configuration(self):
         """what is wrong with a rule is named with its line, and nothing starts"""
         for text, complaint in (

@@ -9,14 +9,14 @@
 #include "git/vet/vet.h"
 #include "guard/text.h"
 
-#define OID_BYTES 128u
+#define WORD_MAX_BYTES (64u << 10) /* an id, a name of a reference, the ids of the parents */
 
 int al_git_run_word(const struct al_repo *repo, struct al_git_command *command, char **ret_word,
                     struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = OID_BYTES }, &output,
-                       err);
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = WORD_MAX_BYTES },
+                       &output, err);
 
     if (r < 0)
         return r;
@@ -83,7 +83,7 @@ int al_git_count_apart(const struct al_repo *repo, const char *ours, const char 
                  "--count", NULL);
     al_strv_addf(&command.argv, "%s...%s", ours, theirs);
     al_strv_add(&command.argv, "--");
-    r = al_git_run_checked(&repo->at, &command, OID_BYTES, &output, err);
+    r = al_git_run_checked(&repo->at, &command, WORD_MAX_BYTES, &output, err);
     if (r == 0 && sscanf(output.out.out.buf, "%zu %zu", ret_ours, ret_theirs) != 2)
         r = al_error_set(err, AL_ERR_EXECUTION, "git rev-list did not say what was asked");
     return r;
