@@ -216,8 +216,9 @@ struct al_differences {
 
 void al_differences_clear(struct al_differences *changes);
 
-/** Order differences by part, then by name, for qsort(3) and bsearch(3). */
+/** Order differences by part, then by name: for qsort(3) and bsearch(3), and all of them. */
 int al_difference_order(const void *a, const void *b);
+void al_differences_sort(struct al_differences *changes);
 
 /** Append one, whose values the caller sets. */
 struct al_difference *al_differences_add(struct al_differences *changes, enum al_part part,

@@ -255,8 +255,7 @@ static int parse(struct loading *loading, bool sha256, struct al_error *err)
     saved->writes_all = !loading->has[TEXT_WRITES];
     parse_words(&loading->texts[saved->writes_all ? TEXT_WRITTEN : TEXT_WRITES], &saved->writes);
     parse_words(&loading->texts[TEXT_LEFT_OUT], &saved->left_out);
-    qsort(saved->values.items, saved->values.count, sizeof(*saved->values.items),
-          al_difference_order);
+    al_differences_sort(&saved->values);
     saved->modes = loading->texts[TEXT_MODES];
     loading->texts[TEXT_MODES] = AL_STR_INIT;
     return 0;
@@ -339,7 +338,7 @@ int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,
     r = list(store, id, al_saved_files, &loading, err);
     while (r < 0 && values->count > others)
         al_change_drop(values, &values->items[values->count - 1]);
-    qsort(values->items, values->count, sizeof(*values->items), al_difference_order);
+    al_differences_sort(values);
     al_modes_apply(&loading.saved->modes, values);
     loading.saved->has_files = r == 0;
     return r;

@@ -38,6 +38,12 @@ int al_difference_order(const void *a, const void *b)
     return one->part != two->part ? (int)one->part - (int)two->part : strcmp(one->name, two->name);
 }
 
+void al_differences_sort(struct al_differences *changes)
+{
+    if (changes->count)
+        qsort(changes->items, changes->count, sizeof(*changes->items), al_difference_order);
+}
+
 struct al_difference *al_differences_add(struct al_differences *changes, enum al_part part,
                                          const char *name)
 {
@@ -204,8 +210,7 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
     if (!(without & AL_PARTS_WORKTREE) && same_modes) {
         r = al_bare_read_changes(&store->bare, from->id, to->id, al_saved_files, take_file,
                                  &changes, err);
-        if (changes.count)
-            qsort(changes.items, changes.count, sizeof(*changes.items), al_difference_order);
+        al_differences_sort(&changes);
         al_modes_apply(&from->modes, &changes);
     } else if (!(without & AL_PARTS_WORKTREE)) { /* git does not know all permissions */
         r = al_checkpoint_load_files(store, before, false, &from, err);

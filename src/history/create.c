@@ -233,9 +233,7 @@ static bool read_moved(struct al_pending_checkpoint *taken)
             al_change_drop(&taken->refs, ref);
         if (value)
             al_differences_add(&taken->refs, AL_PART_REF, name)->to = value;
-        if (taken->refs.count)
-            qsort(taken->refs.items, taken->refs.count, sizeof(*taken->refs.items),
-                  al_difference_order);
+        al_differences_sort(&taken->refs);
     }
     for (size_t i = 0; known && i < taken->refs.count; i++)
         al_str_addf(&taken->ref_lines, "%s %s\n", taken->refs.items[i].to,

@@ -62,7 +62,6 @@ struct recorder {
     uint64_t bytes;                            /* of the files that are read now */
     int64_t index_s;                           /* when the index was written, and entries */
     size_t racy;                               /* that git reads since they are not older */
-    bool changed;                              /* the index was brought up to date */
     bool new_rules;                            /* what is ignored may have changed */
     struct al_strv *nested;                    /* nested repositories, in the working tree */
     const struct al_checkpoint_reason *reason; /* NULL: not of the working tree itself */
@@ -123,12 +122,10 @@ static bool is_git_dir(const struct recorder *recorder, const char *shown)
 /* A file that could not be given back. */
 static void leave_out(struct recorder *recorder, const char *path)
 {
-    char *shown = al_asprintf("%s%s", recorder->shown, path);
+    al_auto(al_freep) char *shown = al_asprintf("%s%s", recorder->shown, path);
 
-    if (al_strv_contains(&recorder->files->left_out, shown))
-        free(shown);
-    else
-        al_strv_take(&recorder->files->left_out, shown);
+    if (!al_strv_contains(&recorder->files->left_out, shown))
+        al_strv_add(&recorder->files->left_out, shown);
     al_str_add(&recorder->drop, path, strlen(path) + 1);
 }
 

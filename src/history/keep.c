@@ -222,8 +222,9 @@ static int pack(struct keeper *keeper, const struct al_strv *wanted, const struc
             add(keeper, &keeper->known, wanted->items[i]);
     if (!*hash)
         return 0;
+    /* Its name is on the disk with that of the pack: al_store_name(). */
     name = al_asprintf("pack-%s.keep", hash);
-    r = al_fs_write_durable(keeper->store->pack_fd, name, REASON, strlen(REASON), 0600);
+    r = al_fs_write_atomic(keeper->store->pack_fd, name, REASON, strlen(REASON), 0600, true);
     return r < 0 ? al_store_unusable(keeper->store, -r, keeper->err) : 0;
 }
 

@@ -74,7 +74,7 @@ static void join(struct al_modes *modes)
     struct al_differences *set = &modes->set, *known = &modes->known;
     struct al_differences joined = { .items = NULL };
 
-    qsort(set->items, set->count, sizeof(*set->items), al_difference_order);
+    al_differences_sort(set);
     for (size_t i = 0; i < known->count; i++)
         if (!al_change_find(set, AL_PART_WORKTREE, known->items[i].name))
             al_differences_add(&joined, AL_PART_WORKTREE, known->items[i].name)->to_mode =
@@ -87,8 +87,7 @@ static void join(struct al_modes *modes)
             al_differences_add(&joined, AL_PART_WORKTREE, file->name)->to_mode =
                 file->to_mode & PERMISSIONS;
     }
-    if (joined.count)
-        qsort(joined.items, joined.count, sizeof(*joined.items), al_difference_order);
+    al_differences_sort(&joined);
     al_differences_clear(known);
     al_differences_clear(set);
     *known = joined;

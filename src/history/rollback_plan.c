@@ -111,12 +111,8 @@ static void turn(struct al_difference *change)
 
 void al_change_add(struct al_differences *changes, const struct al_difference *change)
 {
-    const size_t at = al_change_at(changes, change->part, change->name);
-    const struct al_difference copy = *append(changes, change);
-
-    memmove(&changes->items[at + 1], &changes->items[at],
-            (changes->count - 1 - at) * sizeof(*changes->items));
-    changes->items[at] = copy;
+    (void)append(changes, change);
+    al_differences_sort(changes);
 }
 
 bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b_mode)

@@ -96,22 +96,19 @@ static int take_out(const struct al_way *way, const struct al_difference *change
     return settle(way, change, parent_fd, temp, name);
 }
 
-static int exchange(int parent_fd, const char *temp, const char *name)
-{
-    return renameat2(parent_fd, temp, parent_fd, name, RENAME_EXCHANGE) < 0 ? -errno : 0;
-}
-
 /* Put a new file in the place of the one that is expected there, or where nothing is. */
 static int replace(const struct al_way *way, const struct al_difference *change, int parent_fd,
                    const char *temp, const char *name)
 {
     al_auto(al_freep) char *out = al_asprintf("%s-", temp);
-    int r = change->from ? exchange(parent_fd, temp, name) : 0;
+    int r = 0;
 
+    if (change->from && renameat2(parent_fd, temp, parent_fd, name, RENAME_EXCHANGE) < 0)
+        r = -errno;
     if (change->from && r == 0) {
         if (may_go(way, change, parent_fd, temp))
             return unlinkat(parent_fd, temp, 0) < 0 ? -errno : 0;
-        (void)exchange(parent_fd, temp, name);
+        (void)renameat2(parent_fd, temp, parent_fd, name, RENAME_EXCHANGE);
         r = settle(way, change, parent_fd, temp, name);
         return r < 0 ? r : LEFT;
     }

@@ -193,12 +193,15 @@ int al_store_name(const struct al_store *store, const char *from, const char *di
                   struct al_error *err)
 {
     al_auto(al_freep) char *to = al_asprintf("%s%s", dir, name);
+    const bool is_after = !strcmp(dir, AL_REF_AFTER);
     const int dir_fd = store->bare.dir_fd;
     int r = al_store_sync_dir(store, "objects/pack", err);
 
+    if (r == 0 && !is_after)
+        r = al_store_sync_dir(store, AL_REF_AFTER, err);
     if (r == 0 && renameat(dir_fd, from, dir_fd, to) < 0)
         r = al_store_unusable(store, errno, err);
-    return r < 0 ? r : al_store_sync_dir(store, dir, err);
+    return r < 0 || is_after ? r : al_store_sync_dir(store, dir, err);
 }
 
 bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid)

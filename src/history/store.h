@@ -86,7 +86,7 @@ int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *r
                       struct al_error *err);
 
 /** Give a reference in refs/new its name in another directory of references.  The names of all
- * packs are on the disk before, and its own is after. */
+ * packs are on the disk before; its own is after, or with the next one before an execution. */
 int al_store_name(const struct al_store *store, const char *from, const char *dir, const char *name,
                   struct al_error *err);
 
