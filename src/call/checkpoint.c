@@ -13,6 +13,7 @@
 #include "git/command.h"
 #include "git/git_lock.h"
 #include "git/plumbing/bare.h"
+#include "git/plumbing/rollback_plumbing.h"
 #include "git/plumbing/snapshot.h"
 #include "git/refs.h"
 #include "git/repo/git.h"
@@ -641,7 +642,7 @@ static void end_rescue(struct al_call *call)
 
 void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
 {
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT, damage = AL_ERROR_INIT;
     struct al_checkpoint_reason reason;
     struct al_run_limits spent = call->budget;
     struct al_differences changes = { .items = NULL };
@@ -655,7 +656,7 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
     reason = reason_of(call, call->checkpoint);
     if (is_gone)
         al_log_note(
-            "the repository is gone, since its git directory is%s",
+            "git finds no repository here any more%s",
             call->store->holds
                 ? ": git init there, and then airlock rollback --force, bring back what it had"
                 : "; this cannot be undone");
@@ -671,8 +672,11 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
         note_half_done(call, r == 0 ? id : "", failure);
     if (call->checkpoint[0] && !is_gone && r == 0)
         r = al_store_gc(call->store, &err);
+    if (r < 0 && call->checkpoint[0])
+        (void)al_git_check_damage(call->repo, false, &damage);
     if (r < 0)
-        al_log_warn("after %s: %s", call->tool->name, err.message);
+        al_log_warn("after %s: %s", call->tool->name,
+                    damage.message ? damage.message : err.message);
     al_store_close(call->store);
     call->store = NULL;
     call->budget = spent;

@@ -14,7 +14,6 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -44,23 +43,10 @@
 
 char *al_git_lock_path(const struct al_location *at, enum al_git_locks lock)
 {
-    switch (lock) {
-    case AL_LOCK_CONFIG:
-        return al_fs_join(at->common_dir, "config.lock");
-    case AL_LOCK_PACKED_REFS:
-        return al_fs_join(at->common_dir, "packed-refs.lock");
-    case AL_LOCK_INDEX:
-        break;
-    }
-    return al_fs_join(at->git_dir, "index.lock");
-}
-
-static bool is_old(const struct stat *lock)
-{
-    struct timespec now;
-
-    return clock_gettime(CLOCK_REALTIME, &now) == 0 &&
-           now.tv_sec - lock->st_mtim.tv_sec > AL_STALE_AFTER_S;
+    return lock == AL_LOCK_INDEX
+               ? al_fs_join(at->git_dir, "index.lock")
+               : al_fs_join(at->common_dir,
+                            lock == AL_LOCK_CONFIG ? "config.lock" : "packed-refs.lock");
 }
 
 /* Whether a process has the file open.  A process whose descriptors cannot be read belongs to
@@ -150,7 +136,8 @@ bool al_git_lock_has_no_holder(const struct al_location *at, const struct stat *
 
 bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
 {
-    return is_old(lock) && al_git_lock_has_no_holder(at, lock);
+    return al_clock_ns() / 1000000000 - lock->st_mtim.tv_sec > AL_STALE_AFTER_S &&
+           al_git_lock_has_no_holder(at, lock);
 }
 
 static int lock_timeout(const char *name, struct al_error *err)
@@ -302,18 +289,6 @@ int al_git_lock_wait(const struct al_location *at, unsigned locks, struct al_run
     return r;
 }
 
-/* It is too young to be called stale. */
-static int no_holder(struct al_error *err)
-{
-    return al_error_remedy(
-        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
-                          "index.lock is in the git directory, but no git works in the "
-                          "repository"),
-        err,
-        "It is probably left over from a git that was killed. airlock removes no "
-        "lock: the user can delete the file index.lock in the git directory.");
-}
-
 int al_index_lock_check(const struct al_location *at, struct al_error *err)
 {
     const uint32_t most_ms = at->budget->left_ms < BRIEF_MS ? at->budget->left_ms : BRIEF_MS;
@@ -328,7 +303,11 @@ int al_index_lock_check(const struct al_location *at, struct al_error *err)
         return interrupted(path, err);
     r = al_git_lock_wait(at, AL_LOCK_INDEX, &brief, err);
     if (r == AL_ERR_EXECUTION && lstat(path, &st) == 0 && !al_git_lock_is_stale(at, &st))
-        return no_holder(err);
+        return al_error_remedy(
+            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                              "index.lock is in the git directory, but no git works in the "
+                              "repository"),
+            err, REMEDY("index.lock", "git directory"));
     if (r == 0)
         at->budget->left_ms -= most_ms - brief.left_ms;
     return r;

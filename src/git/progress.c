@@ -17,14 +17,10 @@ static const char *const titles[] = {
 static bool is_counter(const char *line)
 {
     for (size_t i = 0; i < AL_COUNT(titles); i++) {
-        size_t len = strlen(titles[i]);
+        const char *rest = al_starts_with(line, titles[i]) ? line + strlen(titles[i]) : "";
 
-        if (!strncmp(line, titles[i], len) && line[len] == ':') {
-            const char *at = line + len + 1;
-
-            at += strspn(at, " ");
-            return strspn(at, "0123456789") > 0;
-        }
+        if (*rest == ':')
+            return strspn(rest + 1 + strspn(rest + 1, " "), "0123456789") > 0;
     }
     return false;
 }

@@ -21,6 +21,7 @@
 
 #include "base/log.h"
 #include "git/plumbing/bare.h"
+#include "git/plumbing/rollback_plumbing.h"
 #include "git/repo/write_lock.h"
 #include "guard/effects.h"
 #include "guard/root.h"
@@ -364,7 +365,9 @@ static int apply(struct context *ctx, struct al_error *err)
     al_worktree_tidy(ctx->way.repo, true, &kept); /* after a call that was killed */
     for (size_t i = 0; i < kept.count; i++)
         al_log_warn("a call was killed, and what it had taken away is kept: %s", kept.items[i]);
-    r = prepare(ctx, err);
+    r = al_git_check_damage(ctx->way.repo, ctx->options->force, err);
+    if (r == 0)
+        r = prepare(ctx, err);
     if (r == 0)
         r = check_refusals(ctx, err);
     if (r == 0)

@@ -585,12 +585,71 @@ class CommandRun(harness.Case):
             self.airlock("rollback", "--force")
             self.assertEqual((self.out("rev-parse", "HEAD"), self.out("status", "--short")), (head, ""))
             self.git("fsck", "--strict")
+        for name in ("HEAD", "objects", "refs"):
+            err = self.airlock("run", "rm", "-rf", f".git/{name}")[1]
+            self.assertIn("git init there, and then airlock rollback --force, bring back", err)
+            self.assertIn("git init there", self.airlock("rollback", code=1)[1])
+            self.git("init", "-q")
+            self.airlock("rollback", "--force")
+            self.assertEqual((self.out("rev-parse", "HEAD"), self.out("status", "--short")), (head, ""))
+            self.git("fsck", "--strict")
         found = [place for place in ("/dev/shm", "/tmp", "/var/tmp") if os.access(place, os.W_OK) and
                  os.stat(place).st_dev != os.stat(self.root).st_dev]
         if found:  # the store can hold nothing there, and nothing is promised
             with tempfile.TemporaryDirectory(dir=found[0]) as state:
                 err = self.airlock("run", "rm", "-rf", ".git", env={"XDG_STATE_HOME": state})[1]
                 self.assertIn("cannot be undone", err)
+
+    def everything(self):
+        """References, HEAD, index and status; None where git cannot say."""
+        words = (("for-each-ref",), ("symbolic-ref", "HEAD"), ("ls-files", "--stage"), ("status", "--porcelain"))
+        found = [self.git(*part, check=False) for part in words]
+        return None if any(one.returncode or one.stderr for one in found) else [one.stdout for one in found]
+
+    def test_damage(self):
+        """what a program damaged in the git directory is named, and comes back with --force; a copy of it is kept"""
+        self.commit("a.txt", "second\n", "second")
+        self.git("branch", "packed", "HEAD~1")
+        self.git("pack-refs", "--all")
+        self.git("commit", "-q", "--allow-empty", "-m", "third")  # refs/heads/main is loose, and an old one packed
+        self.git("branch", "side/one")
+        self.write("a.txt", "staged\n")
+        self.git("add", "a.txt")
+        there = self.everything()
+        damages = [(f"{script}.git/{name}", name) for name in ("HEAD", "refs/heads/main", "refs/heads/side/one",
+                                                               "packed-refs", "index")
+                   for script in (": >", "echo garbage >") if (script, name) != (": >", "packed-refs")]
+        for script, name in damages:
+            with self.subTest(script=script):
+                self.airlock("run", "sh", "-c", script)
+                broken = (self.root / ".git" / name).read_bytes()
+                self.assertIsNone(self.everything())
+                err = self.airlock("rollback", code=1)[1]
+                self.assertEqual((len(err.splitlines()), f"git cannot read '{name}'" in err), (1, True), err)
+                self.assertEqual((self.root / ".git" / name).read_bytes(), broken)
+                self.assertIn(f"git cannot read '{name}'", self.airlock("rollback", "--force")[1])
+                self.assertEqual(self.everything(), there)
+                self.assertEqual((self.root / ".git/airlock/damaged" / name).read_bytes(), broken)
+                self.git("fsck", "--strict")
+        self.airlock("run", "sh", "-c", "for name in HEAD packed-refs index refs/heads/main; do echo x >.git/$name; done")
+        self.assertEqual(self.airlock("rollback", "--force")[1].count("git cannot read"), 4)
+        self.assertEqual(self.everything(), there)
+
+    def test_no_damage(self):
+        """what git reads, or has a use for, stays where it is: a link as HEAD, what leads nowhere, a lock, a lost object"""
+        self.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/gone")
+        self.write(".git/refs/heads/other.lock", "")
+        self.write(".git/refs/heads/lost", "1" * 40 + "\n")
+        (self.root / ".git/HEAD").unlink()
+        (self.root / ".git/HEAD").symlink_to("refs/heads/main")
+        self.airlock("run", "sh", "-c", "echo new >new.txt")
+        self.assertNotIn("cannot read", self.airlock("rollback", "--force")[1])
+        self.assertFalse((self.root / "new.txt").exists() or (self.root / ".git/airlock/damaged").exists())
+        self.airlock("run", "sh", "-c", "echo new >new.txt")
+        with (self.root / ".git/config").open("a", encoding="ascii") as file:
+            file.write("[garbage\n")
+        self.assertIn("bad config line", self.airlock("rollback", "--force", code=1)[1])
+        self.assertTrue((self.root / ".git/index").exists())
 
 
 if __name__ == "__main__":

@@ -113,6 +113,11 @@ static int no_repository(const char *command, const char *remedy)
     return AL_EXIT_FAILED;
 }
 
+/* There is a git directory, but git takes it for none. */
+static const char gone_remedy[] =
+    "If HEAD, objects or refs are gone from .git, git init there, and "
+    "then airlock rollback --force, bring back what it had.";
+
 /* Open the repository of the current directory if that is in a root, else the repository of the
  * first root. */
 static int find_repository(struct al_undo *undo, const char *command)
@@ -120,12 +125,13 @@ static int find_repository(struct al_undo *undo, const char *command)
     const struct al_session *session = &undo->setup.session;
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
+    al_auto(al_freep) char *dot_git = cwd ? al_environment_repository(cwd) : NULL;
     bool inside = cwd && al_roots_find(session->roots, cwd);
     int r = al_repo_open(session->git, inside ? cwd : session->roots->items[0].path, ".",
                          &undo->budget, &undo->repo, &err);
 
     if (r < 0 && err.code == AL_CODE_NOT_INITIALIZED)
-        return no_repository(command, err.remedy);
+        return no_repository(command, err.remedy ? err.remedy : dot_git ? gone_remedy : NULL);
     return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
 }
 

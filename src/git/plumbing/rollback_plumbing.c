@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/plumbing/rollback_plumbing.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "git/command.h"
 #include "git/failure.h"
 #include "git/oid.h"
 #include "git/plumbing/scratch_index.h"
+#include "git/refs.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/nofollow.h"
@@ -165,4 +170,132 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "check-ignore", "-z", "--stdin", "--no-index", NULL);
     return al_git_find_records(&repo->at, &command, 1, al_nul_records_list, ret_ignored, err);
+}
+
+/* --- What git cannot read --- */
+
+#define DAMAGED "airlock/damaged"
+
+struct damage {
+    const struct al_repo *repo;
+    bool put_aside;
+    struct al_strv listed; /* the references that git lists, sorted */
+};
+
+/* A file of a directory cannot be read. */
+static int take_damaged(const struct damage *damage, const char *dir, const char *name,
+                        struct al_error *err)
+{
+    const char *common = damage->repo->at.common_dir;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name), *from = al_fs_join(dir, name);
+    al_auto(al_freep) char *to = al_asprintf("%s/" DAMAGED "/%s", common, name);
+    al_auto(al_freep) char *parent = al_strndup(to, (size_t)(strrchr(to, '/') - to));
+    int r;
+
+    if (!damage->put_aside)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "git cannot read '%s' of the git directory; 'airlock rollback --force' "
+                            "moves it away, and brings back what it was",
+                            safe);
+    r = al_fs_mkdirs(parent, 0700);
+    if (r == 0 && rename(from, to) < 0)
+        r = -errno;
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot move '%s' away", safe);
+    al_log_warn("git cannot read '%s' of the git directory: it is in '%s/" DAMAGED "' now", safe,
+                common);
+    return 0;
+}
+
+/* What git lists is in order, and what leads to another reference, which need not exist.  A lock is
+ * no reference. */
+static bool is_in_order(const void *payload, const char *name)
+{
+    const struct damage *damage = payload;
+    al_auto(al_freep) char *value = NULL;
+
+    if (al_strv_contains_sorted(&damage->listed, name) || al_ends_with(name, ".lock"))
+        return true;
+    value = al_ref_read_loose(&damage->repo->at, name);
+    return value && al_starts_with(value, "ref:");
+}
+
+static int check_loose_refs(struct damage *damage, struct al_error *err)
+{
+    const struct al_location *at = &damage->repo->at;
+    al_auto(al_closep) int common_fd = -1;
+    int r = al_location_open_common_dir(at, &common_fd, err);
+    char *name;
+
+    while (r == 0 && !al_ref_is_stored(at, "refs/heads/main") &&
+           (name = al_nofollow_find_file(common_fd, "refs", "refs", is_in_order, damage))) {
+        r = take_damaged(damage, at->common_dir, name, err);
+        al_strv_take(&damage->listed, name); /* it is found once */
+        al_strv_sort(&damage->listed);
+    }
+    return r;
+}
+
+/* A git of old has a symbolic link there. */
+static int check_head(struct damage *damage, struct al_error *err)
+{
+    static const char unborn[] = "ref: refs/heads/main\n";
+    const struct al_location *at = &damage->repo->at;
+    al_auto(al_freep) char *head = al_ref_read_head(at);
+    al_auto(al_freep) char *value =
+        head ? al_ref_value(head, damage->repo->vetting->is_sha256) : NULL;
+    al_auto(al_closep) int git_fd = -1;
+    struct stat st;
+    int r = al_location_open_git_dir(at, &git_fd, err);
+
+    if (r < 0 || value || fstatat(git_fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        S_ISLNK(st.st_mode))
+        return r;
+    r = take_damaged(damage, at->git_dir, "HEAD", err);
+    return r < 0 ? r : al_fs_write_atomic(git_fd, "HEAD", unborn, strlen(unborn), 0666, true);
+}
+
+/* Ask git something that needs this file, after all others that it needs are in order.  NULL: of
+ * another one, the configuration, git says itself what is wrong. */
+static int check(struct damage *damage, const char *dir, const char *file, const char *const *words,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r;
+
+    for (size_t i = 0; words[i]; i++)
+        al_strv_add(&command.argv, words[i]);
+    r = al_git_run(&damage->repo->at, &command,
+                   &(struct al_git_run){ .sink = al_git_sink(&text), .checked = !file }, &output,
+                   err);
+    if (r == 0 && output.exit_code > 0) {
+        r = take_damaged(damage, dir, file, err);
+        return r < 0 ? r : check(damage, dir, file, words, err); /* without it */
+    }
+    al_strv_clear(&damage->listed);
+    al_strv_split(&damage->listed, text.buf, "\n");
+    al_strv_sort(&damage->listed);
+    return r;
+}
+
+int al_git_check_damage(const struct al_repo *repo, bool put_aside, struct al_error *err)
+{
+    static const char *const open[] = { "git", "rev-parse", "--git-dir", NULL };
+    static const char *const list[] = { "git", "for-each-ref", "--format=%(refname)", NULL };
+    static const char *const unmerged[] = { "git", "ls-files", "--unmerged", NULL };
+    struct damage damage = { .repo = repo, .put_aside = put_aside };
+    int r = check_head(&damage, err);
+
+    if (r == 0)
+        r = check(&damage, NULL, NULL, open, err);
+    if (r == 0)
+        r = check(&damage, repo->at.common_dir, "packed-refs", list, err);
+    if (r == 0)
+        r = check_loose_refs(&damage, err);
+    if (r == 0)
+        r = check(&damage, repo->at.git_dir, "index", unmerged, err);
+    al_strv_clear(&damage.listed);
+    return r;
 }

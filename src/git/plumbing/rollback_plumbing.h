@@ -3,7 +3,8 @@
  * The git commands of a rollback in the user's repository: store objects, move references.  No hook
  * runs for any of them.
  *
- * Source: git-update-ref(1) --stdin, git-index-pack(1), git-check-ignore(1).
+ * Source: git-update-ref(1) --stdin, git-index-pack(1), git-check-ignore(1),
+ * gitrepository-layout(5).
  */
 #ifndef AL_GIT_PLUMBING_ROLLBACK_PLUMBING_H
 #define AL_GIT_PLUMBING_ROLLBACK_PLUMBING_H
@@ -39,6 +40,16 @@ struct al_ref_move {
  * references are moved one by one, after the others. */
 int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves, size_t nmoves,
                      struct al_error *err);
+
+/**
+ * Check that git can read HEAD, packed-refs, references and index: what it cannot has no
+ * checkpoint, but may have had one before.
+ *
+ * @param put_aside  Move what it cannot read to airlock/damaged in the common git directory, and
+ *                   say so; HEAD then leads to a branch without commits.
+ * @return 0; AL_ERR_EXECUTION naming what git cannot read.
+ */
+int al_git_check_damage(const struct al_repo *repo, bool put_aside, struct al_error *err);
 
 /** Append those of `paths` (relative to the top) that the ignore rules on disk match, tracked or
  * not. */

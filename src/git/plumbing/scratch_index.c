@@ -56,13 +56,9 @@ int al_scratch_index_make(const struct al_repo *repo, const char *from, char **r
 
     if (r < 0)
         return r;
-    if (from) {
-        fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        r = copy_file(fd < 0 ? -errno : fd, path);
-    } else {
-        fd = al_nofollow_open(git_dir, "index", O_RDONLY);
-        r = copy_file(fd, path);
-    }
+    fd = from ? open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+              : al_nofollow_open(git_dir, "index", O_RDONLY);
+    r = copy_file(from && fd < 0 ? -errno : fd, path);
     if (r < 0)
         return al_error_errno(err, -r, "cannot copy the index");
     *ret_path = al_take(&path);

@@ -66,6 +66,16 @@ static bool is_configured(const struct al_repo *repo, const char *event)
     return false;
 }
 
+/* Add "airlock: hooks not run: a, b" on a line of its own. */
+static void add_note(struct al_str *out, const char *what, const struct al_strv *names,
+                     size_t max_names)
+{
+    if (names->count)
+        al_str_addf(out, "%sairlock: %s%s not run: ", out->len ? "\n" : "", what,
+                    names->count == 1 ? "" : "s");
+    al_text_add_list(out, names, max_names);
+}
+
 void al_git_skipped_hooks(const struct al_repo *repo, const char *hooks, struct al_str *out)
 {
     al_auto(al_freep) char *words = al_strdup(hooks);
@@ -79,12 +89,7 @@ void al_git_skipped_hooks(const struct al_repo *repo, const char *hooks, struct 
         if (is_hook(repo, path) || is_configured(repo, at))
             al_strv_add(&there, at);
     }
-    if (!there.count)
-        return;
-    if (out->len)
-        al_str_addc(out, '\n');
-    al_str_adds(out, there.count == 1 ? "airlock: hook not run: " : "airlock: hooks not run: ");
-    al_text_add_list(out, &there, there.count);
+    add_note(out, "hook", &there, there.count);
 }
 
 void al_git_show_skipped(const struct al_repo *repo, const char *hooks, struct al_str *out)
@@ -156,10 +161,5 @@ void al_git_skipped_filters(const struct al_repo *repo, struct al_str *out)
         if (mentions(text.buf, name) || (own && asked++ < FILTERS_ASKED_MAX && is_used(repo, name)))
             al_strv_add(&named, name);
     }
-    if (!named.count)
-        return;
-    if (out->len)
-        al_str_addc(out, '\n');
-    al_str_adds(out, named.count == 1 ? "airlock: filter not run: " : "airlock: filters not run: ");
-    al_text_add_list(out, &named, FILTERS_NAMED_MAX);
+    add_note(out, "filter", &named, FILTERS_NAMED_MAX);
 }

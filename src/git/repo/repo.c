@@ -224,7 +224,7 @@ int al_repo_open(struct al_git *git, const char *base, const char *given,
 
 bool al_repo_is_gone(const struct al_repo *repo)
 {
-    return access(repo->at.git_dir, F_OK) < 0 || access(repo->at.common_dir, F_OK) < 0;
+    return !al_git_is_bare_dir(repo->at.git_dir) || !al_git_is_bare_dir(repo->at.common_dir);
 }
 
 static int open_exactly(struct al_repo *repo, const char *base, const char *path,
