@@ -2,7 +2,6 @@
 /* Stages 5 and 6: decide whether this operation may run with these arguments, for whom the answer
  * counts, and what it is bound to.  The write lock is taken only after the answer; what the answer
  * was about is then looked at again, and asked about again if it has changed. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

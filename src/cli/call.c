@@ -14,7 +14,6 @@
 #include "base/nearest.h"
 #include "call/tool.h"
 #include "cli/cli.h"
-#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "cli/environment.h"
 #include "cli/setup.h"
-#include "guard/text.h"
 #include "tools/upstream/mounts.h"
 
 extern char **environ;

@@ -8,7 +8,6 @@
 
 #include "base/fs.h"
 #include "base/log.h"
-#include "base/sorted.h"
 #include "git/plumbing/bare.h"
 #include "git/plumbing/revision.h"
 #include "git/run.h"

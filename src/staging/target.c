@@ -7,7 +7,6 @@
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/vet/vet.h"
-#include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
 #include "guard/root.h"

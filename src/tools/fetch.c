@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_fetch: fetch from a remote, and say what moved; with a structured result and with text. */
 
-#include "git/refs.h"
 #include "tools/private.h"
 
 struct fetch_args {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/config/tokens.h"
 
-#include <errno.h>
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/history/query.h"
-#include "cli/options.h"
 #include "cli/pager.h"
 #include "cli/print.h"
 #include "cli/setup.h"

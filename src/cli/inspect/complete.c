@@ -5,7 +5,6 @@
 
 #include "cli/cli.h"
 #include "cli/help.h"
-#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "guard/text.h"

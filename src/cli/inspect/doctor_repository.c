@@ -8,7 +8,6 @@
 #include "base/fs.h"
 #include "cli/environment.h"
 #include "cli/inspect/doctor.h"
-#include "cli/options.h"
 #include "cli/setup.h"
 #include "git/command.h"
 #include "git/git_lock.h"

@@ -6,7 +6,6 @@
 #include "cli/call.h"
 #include "cli/cli.h"
 #include "cli/help.h"
-#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"

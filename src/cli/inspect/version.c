@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "git/version.h"

@@ -30,7 +30,6 @@
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/install/clients.h"
-#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "git/command.h"

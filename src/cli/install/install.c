@@ -19,7 +19,6 @@
 #include "cli/environment.h"
 #include "cli/install/clients.h"
 #include "cli/install/settings.h"
-#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/tty.h"

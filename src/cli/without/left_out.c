@@ -6,7 +6,6 @@
 #include <pwd.h>
 #include <stdio.h>
 
-#include "cli/cli.h"
 #include "cli/print.h"
 
 #ifdef AL_WITHOUT_HTTP

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
 #include "guard/text.h"

@@ -9,7 +9,6 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/oid.h"
 #include "git/plumbing/scratch_index.h"
 #include "git/refs.h"

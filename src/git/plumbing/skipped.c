@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/plumbing/skipped.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -2,7 +2,6 @@
 #include "git/plumbing/snapshot.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

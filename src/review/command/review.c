@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
-#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "guard/text.h"

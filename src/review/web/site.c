@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "base/fs.h"
 #include "base/lock.h"
 #include "review/queue.h"
 #include "review/web/private.h"

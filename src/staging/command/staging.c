@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which subcommand, and the session it works in. */
-#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include "cli/call.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
-#include "cli/options.h"
 #include "cli/pager.h"
 #include "cli/print.h"
 #include "cli/setup.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "base/sorted.h"
 #include "git/plumbing/bare.h"
 #include "git/repo/repo.h"
 #include "git/run.h"

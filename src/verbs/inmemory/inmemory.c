@@ -12,7 +12,6 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "git/failure.h"
-#include "git/layer.h"
 #include "git/oid.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"

@@ -11,7 +11,6 @@
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/diff/diff.h"
-#include "git/failure.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/diff_raw.h"
 #include "git/plumbing/revision.h"

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/layer.h"
 #include "git/plumbing/cat_file.h"
 #include "git/plumbing/revision.h"

@@ -9,7 +9,6 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/location.h"
 #include "git/plumbing/revision.h"

@@ -11,7 +11,6 @@
 #include "base/fs.h"
 #include "base/utf8.h"
 #include "git/command.h"
-#include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/layer.h"
 #include "git/location.h"
