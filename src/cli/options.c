@@ -36,19 +36,14 @@ static bool takes(const struct al_command *command, const struct al_option_row *
            (command->more && al_shell_words_list(command->more, row->list));
 }
 
-/* How calls are made means nothing to a command that makes none. */
-static bool is_of_session(const struct al_option_row *row)
-{
-    return row->list && al_shell_words_list(" session agent more ", row->list);
-}
-
 /* Find the option that a word is among those of a command; NULL for the command: of sessions. */
 static const struct al_option_row *find(const struct al_command *command, const char *word)
 {
     for (const struct al_option_row *row = al_option_rows; row->name; row++) {
         const size_t len = name_len(row);
 
-        if (!(command ? takes(command, row) : is_of_session(row)))
+        if (command ? !takes(command, row)
+                    : !row->list || !al_shell_words_list(" session agent more ", row->list))
             continue;
         if ((row->also && !strcmp(word, row->also)) ||
             (!strncmp(word, row->name, len) &&
@@ -65,6 +60,7 @@ static int unknown_option(const struct al_command *command, const char *word)
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     struct al_nearest nearest = { .word = name };
 
+    /* How calls are made means nothing to a command that makes none. */
     if (find(command, "--root") && find(NULL, word))
         return al_cli_usage("%s means nothing to airlock %s, which makes no calls; %s", name,
                             command->name, see);

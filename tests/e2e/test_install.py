@@ -377,6 +377,16 @@ class Install(Program):
         path.write_text(path.read_text().replace('"allow": [', f'"allow": ["{own}", '))
         self.install("claude-code", "-y", "--remove")
         self.assertEqual(json.loads(path.read_text())["permissions"], {"deny": ["Bash(rm *)"], "allow": [own]})
+        # What it denies the user may have allowed, which stays so when the file was edited since.
+        for text in ('{"permissions": {"allow": ["Bash(git *)"]}}',
+                     '{\n  "permissions": {\n    "allow": [\n      "Bash(git *)"\n    ]\n  }\n}\n'):
+            path.write_text(text)
+            self.install("claude-code", "-y", "--with-rules", "--toolset", "git")
+            text = path.read_text()
+            self.assertEqual(json.loads(text)["permissions"]["deny"], ["Bash(git *)"])
+            path.write_text(text.replace('"mcp__airlock__git_log"', '"Read(*)", "mcp__airlock__git_log"'))
+            self.install("claude-code", "-y", "--remove")
+            self.assertEqual(json.loads(path.read_text()), {"permissions": {"allow": ["Bash(git *)", "Read(*)"]}})
         path.unlink()
         # Rules that the user wrote are the user's.
         path.write_text('{"permissions": {"deny": ["Bash(git *)"]}}')

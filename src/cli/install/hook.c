@@ -569,15 +569,6 @@ static bool read_event(struct hook *hook)
     return json_is_object(hook->event);
 }
 
-/* An id that the journal can have in place of one that it cannot.  Caller frees. */
-static char *hash_id(const json_t *id)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    al_json_dump(id, false, &text);
-    return al_sha256(text.buf, text.len);
-}
-
 /* The meaning of an event's name. */
 static enum al_event kind_of(const struct al_client *client, const char *name)
 {
@@ -595,6 +586,7 @@ static void take_members(struct hook *hook)
                  *input = json_object_get(hook->event, "tool_input");
     const char *session = al_json_get_string(hook->event, "session_id");
     const char *call_id = al_json_get_string(hook->event, "tool_use_id");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     hook->name = al_json_get_string(hook->event, "hook_event_name");
     hook->tool = al_json_get_string(hook->event, "tool_name");
@@ -603,7 +595,9 @@ static void take_members(struct hook *hook)
     if (al_journal_is_id(session))
         hook->session = session;
     else if (id)
-        hook->session = hook->hashed = hash_id(id);
+        al_json_dump(id, false, &text);
+    if (text.len) /* an id that the journal can have in its place */
+        hook->session = hook->hashed = al_sha256(text.buf, text.len);
     if (al_journal_is_id(call_id))
         hook->call_id = call_id;
     if (hook->input && json_is_string(agent))

@@ -141,14 +141,6 @@ static void add_diff(const char *name, const struct al_str *old, const struct al
 
 #define RECORD_MAX_BYTES (64u * 1024u * 1024u)
 
-/* A record is named by the hash of the file's path, which may be too long for a name. */
-static char *path_of(const char *state_dir, const char *file)
-{
-    al_auto(al_freep) char *text = al_sha256(file, strlen(file));
-
-    return al_asprintf("%s/installs/%s.json", state_dir, text);
-}
-
 /* A new reference. */
 static json_t *read_record(const char *path)
 {
@@ -237,28 +229,37 @@ static int add_rules(const char *list, const struct al_strv *rules, struct al_st
     return r;
 }
 
-/* Whether an installation added a rule.  One that was there before, or came later, is the user's.
- */
-static bool is_own_rule(const json_t *record, const json_t *rule)
+static size_t count_of(const char *text, const char *words)
 {
-    const char *before = al_json_get_string(record, "before");
-    const char *after = al_json_get_string(record, "after"), *text = json_string_value(rule);
-    al_auto(al_freep) char *quoted = al_asprintf("\"%s\"", text ? text : "");
+    size_t count = 0;
 
-    return before && after && strstr(after, quoted) && !strstr(before, quoted);
+    for (; text && (text = strstr(text, words)); text++)
+        count++;
+    return count;
 }
 
-static int remove_rules(const char *list, const json_t *record, struct al_str *text,
-                        struct al_error *err)
+/* Remove the rules of a list that begin like those of airlock, and that an installation added.  One
+ * that was there before, in another list too, or came later, is the user's. */
+static int remove_rules(const char *list, const char *beginning, const json_t *record,
+                        struct al_str *text, struct al_error *err)
 {
     const char *const path[] = { RULES, list, NULL };
+    const char *before = al_json_get_string(record, "before");
+    const char *after = al_json_get_string(record, "after");
     al_auto(al_json_decrefp) json_t *rules = al_settings_json_get(text, path);
     const json_t *rule;
     size_t i;
     int r = 0;
 
-    json_array_foreach(rules, i, rule) if (r == 0 && is_own_rule(record, rule)) r =
-        al_settings_json_remove(text, path, rule, err);
+    json_array_foreach(rules, i, rule)
+    {
+        const char *words = json_is_string(rule) ? json_string_value(rule) : "";
+        al_auto(al_freep) char *quoted = al_asprintf("\"%s\"", words);
+
+        if (r == 0 && al_starts_with(words, beginning) &&
+            count_of(after, quoted) > count_of(before, quoted))
+            r = al_settings_json_remove(text, path, rule, err);
+    }
     return r;
 }
 
@@ -390,8 +391,10 @@ static int remove_all(const struct plan *plan, struct al_str *text, struct al_er
     if (r == 0 && plan->hook)
         r = change_hooks(plan, true, text, err);
     if (r == 0 && plan->denied)
-        r = remove_rules("deny", plan->record, text, err);
-    return r == 0 && plan->denied ? remove_rules("allow", plan->record, text, err) : r;
+        r = remove_rules("deny", "Bash(", plan->record, text, err);
+    return r == 0 && plan->denied
+               ? remove_rules("allow", "mcp__" AL_CLIENT_ENTRY "__", plan->record, text, err)
+               : r;
 }
 
 static int add_all(struct plan *plan, struct al_error *err)
@@ -445,13 +448,15 @@ static int change(struct plan *plan, struct al_error *err)
 static int make_plan(struct plan *plan, const char *dir, const char *name, const char *state_dir,
                      struct al_error *err)
 {
-    al_auto(al_freep) char *path = al_fs_join(dir, name);
+    al_auto(al_freep) char *path = al_fs_join(dir, name), *hash = NULL;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     int r = al_settings_file_read(path, &plan->file, err);
 
     if (r < 0)
         return r;
-    plan->record_path = path_of(state_dir, plan->file.real_path);
+    /* Named by the hash of the file's path, which may be too long for a name. */
+    hash = al_sha256(plan->file.real_path, strlen(plan->file.real_path));
+    plan->record_path = al_asprintf("%s/installs/%s.json", state_dir, hash);
     plan->record = read_record(plan->record_path);
     al_str_add(&plan->base, plan->file.text.buf, plan->file.text.len);
     al_str_add(&plan->text, plan->file.text.buf, plan->file.text.len);
