@@ -168,7 +168,6 @@ int al_nofollow_open(int dir_fd, const char *path, int flags)
                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/* Open the directory `name` in `dir_fd`; create it first if it is missing. */
 static bool is_name(const char *name)
 {
     return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;

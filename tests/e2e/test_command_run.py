@@ -629,17 +629,30 @@ class CommandRun(harness.Case):
                 self.assertEqual((self.root / ".git" / name).read_bytes(), broken)
                 self.assertIn(f"git cannot read '{name}'", self.airlock("rollback", "--force")[1])
                 self.assertEqual(self.everything(), there)
-                self.assertEqual((self.root / ".git/airlock/damaged" / name).read_bytes(), broken)
+                self.assertEqual((self.root / ".git/airlock/damaged" / name.replace("/", ":")).read_bytes(), broken)
                 self.git("fsck", "--strict")
+        for gone, name in ("side/one", "side"), ("side", "side/one"):
+            self.git("branch", "-D", gone)
+            self.git("branch", name)
+            there = self.everything()
+            self.airlock("run", "sh", "-c", f"echo garbage >.git/refs/heads/{name}")
+            self.airlock("rollback", "--force")
+            self.assertEqual(self.everything(), there)
         self.airlock("run", "sh", "-c", "for name in HEAD packed-refs index refs/heads/main; do echo x >.git/$name; done")
         self.assertEqual(self.airlock("rollback", "--force")[1].count("git cannot read"), 4)
         self.assertEqual(self.everything(), there)
 
     def test_no_damage(self):
-        """what git reads, or has a use for, stays where it is: a link as HEAD, what leads nowhere, a lock, a lost object"""
+        """what git reads, or has a use for, stays: a link as HEAD, what leads nowhere, a lock, a hidden file, other worktrees'"""
         self.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/gone")
         self.write(".git/refs/heads/other.lock", "")
         self.write(".git/refs/heads/lost", "1" * 40 + "\n")
+        self.write(".git/refs/heads/.DS_Store", "of a file manager")
+        self.git("worktree", "add", "-q", "-b", "linked", "../linked")
+        for name in "refs/bisect/bad", "refs/worktree/own":
+            self.git("update-ref", name, "HEAD")  # which git lists in this worktree alone
+        self.airlock("run", "sh", "-c", "echo new >new.txt", cwd=self.root.parent / "linked")
+        self.assertNotIn("cannot read", self.airlock("rollback", cwd=self.root.parent / "linked")[1])
         (self.root / ".git/HEAD").unlink()
         (self.root / ".git/HEAD").symlink_to("refs/heads/main")
         self.airlock("run", "sh", "-c", "echo new >new.txt")

@@ -91,19 +91,12 @@ static int move_some(const struct al_repo *repo, const struct al_ref_move *moves
         if (is_symbolic(move->from) || is_symbolic(move->to) ||
             room != (!move->to && makes_room(moves, nmoves, move->name)))
             continue;
-        al_str_adds(&input, "option no-deref");
-        al_str_addc(&input, '\0');
-        al_str_addf(&input, "%s %s", move->to ? move->from ? "update" : "create" : "delete",
-                    move->name);
-        al_str_addc(&input, '\0');
-        if (move->to) {
-            al_str_adds(&input, move->to);
-            al_str_addc(&input, '\0');
-        }
-        if (move->from || !move->to) {
-            al_str_adds(&input, move->from ? move->from : "");
-            al_str_addc(&input, '\0');
-        }
+        al_str_addf(&input, "option no-deref%c%s %s%c", '\0',
+                    move->to ? move->from ? "update" : "create" : "delete", move->name, '\0');
+        if (move->to)
+            al_str_addf(&input, "%s%c", move->to, '\0');
+        if (move->from || !move->to)
+            al_str_addf(&input, "%s%c", move->from ? move->from : "", '\0');
     }
     if (!input.len)
         return 0;
@@ -181,14 +174,14 @@ struct damage {
     struct al_strv listed; /* the references that git lists, sorted */
 };
 
-/* A file of a directory cannot be read. */
+/* A file of a directory cannot be read.  Its name has no slashes where it goes, since what a branch
+ * side left there must not be in the way of one side/one. */
 static int take_damaged(const struct damage *damage, const char *dir, const char *name,
                         struct al_error *err)
 {
     const char *common = damage->repo->at.common_dir;
     al_auto(al_freep) char *safe = al_text_sanitize_line(name), *from = al_fs_join(dir, name);
-    al_auto(al_freep) char *to = al_asprintf("%s/" DAMAGED "/%s", common, name);
-    al_auto(al_freep) char *parent = al_strndup(to, (size_t)(strrchr(to, '/') - to));
+    al_auto(al_freep) char *parent = al_fs_join(common, DAMAGED), *to = al_fs_join(parent, name);
     int r;
 
     if (!damage->put_aside)
@@ -196,6 +189,8 @@ static int take_damaged(const struct damage *damage, const char *dir, const char
                             "git cannot read '%s' of the git directory; 'airlock rollback --force' "
                             "moves it away, and brings back what it was",
                             safe);
+    for (char *slash = to + strlen(parent) + 1; (slash = strchr(slash, '/'));)
+        *slash = ':';
     r = al_fs_mkdirs(parent, 0700);
     if (r == 0 && rename(from, to) < 0)
         r = -errno;
@@ -206,17 +201,18 @@ static int take_damaged(const struct damage *damage, const char *dir, const char
     return 0;
 }
 
-/* What git lists is in order, and what leads to another reference, which need not exist.  A lock is
- * no reference. */
+/* What git lists is in order, and what leads to another reference, which need not exist, and what
+ * has an id: of another worktree, or made just now.  A lock is no reference, nor is a hidden file.
+ */
 static bool is_in_order(const void *payload, const char *name)
 {
     const struct damage *damage = payload;
-    al_auto(al_freep) char *value = NULL;
+    al_auto(al_freep) char *line = al_ref_read_loose(&damage->repo->at, name);
+    al_auto(al_freep) char *value =
+        line ? al_ref_value(line, damage->repo->vetting->is_sha256) : NULL;
 
-    if (al_strv_contains_sorted(&damage->listed, name) || al_ends_with(name, ".lock"))
-        return true;
-    value = al_ref_read_loose(&damage->repo->at, name);
-    return value && al_starts_with(value, "ref:");
+    return al_strv_contains_sorted(&damage->listed, name) || al_ends_with(name, ".lock") ||
+           strstr(name, "/.") || (value && value[strspn(value, "0")]);
 }
 
 static int check_loose_refs(struct damage *damage, struct al_error *err)
