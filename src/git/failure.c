@@ -81,7 +81,7 @@ static bool is_advice(const char *line)
                                               "Aborting", "(use \"git ",       "Use '",
                                               "Or ",      "warning: ignoring " };
 
-    line += strspn(line, " \t");
+    line += strspn(line, " "); /* behind a tab is the name of a file */
     for (size_t i = 0; i < AL_COUNT(beginnings); i++)
         if (al_starts_with(line, beginnings[i]))
             return true;

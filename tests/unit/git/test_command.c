@@ -288,6 +288,10 @@ static void says_why_git_failed(void **state)
 
     assert_failed(w, repo, "echo out; echo 'fatal: no' >&2; exit 128", "fatal: no");
     assert_failed(w, repo, "echo out; exit 1", "out");
+    /* Advice is left out, and no file that is called like it. */
+    assert_failed(
+        w, repo, "printf 'fatal: in the way:\\n\\tOr x\\nPlease go\\n  (use \"git x\")\\n'; exit 1",
+        "fatal: in the way:\n\tOr x");
     assert_failed(w, repo, "exit 3", "exit code 3");
     assert_failed(w, repo, "kill -9 $$", "exit code -1");
 }
