@@ -345,19 +345,15 @@ static bool is_name(const char *name)
 
 char *al_ref_value(const char *text, bool sha256)
 {
-    al_auto(al_freep) char *line = al_strndup(text, strcspn(text, "\r\n"));
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_freep) char *target = NULL;
     struct al_oid oid;
 
-    if (al_starts_with(line, "ref:")) {
-        const char *target = line + 4 + strspn(line + 4, " \t");
-        al_auto(al_str_clear) struct al_str value = AL_STR_INIT;
-
-        al_str_adds(&value, target);
-        al_str_trim_end(&value);
-        return is_name(value.buf) ? al_asprintf("ref: %s", value.buf) : NULL;
-    }
-    if (!al_oid_parse(line, sha256, &oid))
-        return NULL;
-    line[2 * al_oid_bytes(sha256)] = '\0';
-    return al_take(&line);
+    al_str_add(&line, text, strcspn(text, "\r\n"));
+    al_str_trim_end(&line);
+    target = symref_target(line.buf);
+    if (target)
+        return is_name(target) ? al_asprintf("ref: %s", target) : NULL;
+    return al_oid_parse(line.buf, sha256, &oid) ? al_strndup(line.buf, 2 * al_oid_bytes(sha256))
+                                                : NULL;
 }

@@ -648,6 +648,8 @@ class CommandRun(harness.Case):
         self.write(".git/refs/heads/other.lock", "")
         self.write(".git/refs/heads/lost", "1" * 40 + "\n")
         self.write(".git/refs/heads/.DS_Store", "of a file manager")
+        self.write(".git/elsewhere/there", self.out("rev-parse", "HEAD"))
+        (self.root / ".git/refs/elsewhere").symlink_to("../elsewhere")
         self.git("worktree", "add", "-q", "-b", "linked", "../linked")
         for name in "refs/bisect/bad", "refs/worktree/own":
             self.git("update-ref", name, "HEAD")  # which git lists in this worktree alone
@@ -658,6 +660,13 @@ class CommandRun(harness.Case):
         self.airlock("run", "sh", "-c", "echo new >new.txt")
         self.assertNotIn("cannot read", self.airlock("rollback", "--force")[1])
         self.assertFalse((self.root / "new.txt").exists() or (self.root / ".git/airlock/damaged").exists())
+        self.git("config", "index.threads", "garbage")
+        self.assertIn("bad numeric config value", self.airlock("rollback", "--force", code=1)[1])
+        self.git("config", "--unset", "index.threads")
+        (self.root / ".git/refs").rename(self.root / ".git/other-refs")
+        (self.root / ".git/refs").symlink_to("other-refs")
+        self.airlock("run", "sh", "-c", "echo new >new.txt")
+        self.assertNotIn("cannot read", self.airlock("rollback", "--force")[1])
         self.airlock("run", "sh", "-c", "echo new >new.txt")
         with (self.root / ".git/config").open("a", encoding="ascii") as file:
             file.write("[garbage\n")

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/log.h"
@@ -166,8 +167,6 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
 
 /* --- What git cannot read --- */
 
-#define DAMAGED "airlock/damaged"
-
 struct damage {
     const struct al_repo *repo;
     bool put_aside;
@@ -179,9 +178,9 @@ struct damage {
 static int take_damaged(const struct damage *damage, const char *dir, const char *name,
                         struct al_error *err)
 {
-    const char *common = damage->repo->at.common_dir;
     al_auto(al_freep) char *safe = al_text_sanitize_line(name), *from = al_fs_join(dir, name);
-    al_auto(al_freep) char *parent = al_fs_join(common, DAMAGED), *to = al_fs_join(parent, name);
+    al_auto(al_freep) char *parent = al_fs_join(damage->repo->at.common_dir, "airlock/damaged");
+    al_auto(al_freep) char *to = al_fs_join(parent, name);
     int r;
 
     if (!damage->put_aside)
@@ -196,34 +195,35 @@ static int take_damaged(const struct damage *damage, const char *dir, const char
         r = -errno;
     if (r < 0)
         return al_error_errno(err, -r, "cannot move '%s' away", safe);
-    al_log_warn("git cannot read '%s' of the git directory: it is in '%s/" DAMAGED "' now", safe,
-                common);
+    al_log_warn("git cannot read '%s' of the git directory: it is in '%s' now", safe, parent);
     return 0;
 }
 
 /* What git lists is in order, and what leads to another reference, which need not exist, and what
- * has an id: of another worktree, or made just now.  A lock is no reference, nor is a hidden file.
- */
+ * has an id: of another worktree, or made just now.  A lock is no reference, nor is a hidden file,
+ * nor a link to a directory, through which git reads. */
 static bool is_in_order(const void *payload, const char *name)
 {
     const struct damage *damage = payload;
+    al_auto(al_freep) char *dir = al_asprintf("%s/%s/", damage->repo->at.common_dir, name);
     al_auto(al_freep) char *line = al_ref_read_loose(&damage->repo->at, name);
     al_auto(al_freep) char *value =
         line ? al_ref_value(line, damage->repo->vetting->is_sha256) : NULL;
 
     return al_strv_contains_sorted(&damage->listed, name) || al_ends_with(name, ".lock") ||
-           strstr(name, "/.") || (value && value[strspn(value, "0")]);
+           strstr(name, "/.") || (value && value[strspn(value, "0")]) || access(dir, F_OK) == 0;
 }
 
 static int check_loose_refs(struct damage *damage, struct al_error *err)
 {
     const struct al_location *at = &damage->repo->at;
-    al_auto(al_closep) int common_fd = -1;
-    int r = al_location_open_common_dir(at, &common_fd, err);
+    al_auto(al_freep) char *refs = al_fs_join(at->common_dir, "refs");
+    al_auto(al_closep) int fd = open(refs, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     char *name;
+    int r = 0;
 
-    while (r == 0 && !al_ref_is_stored(at, "refs/heads/main") &&
-           (name = al_nofollow_find_file(common_fd, "refs", "refs", is_in_order, damage))) {
+    while (r == 0 && fd >= 0 && !al_ref_is_stored(at, "refs/heads/main") &&
+           (name = al_nofollow_find_file(fd, ".", "refs", is_in_order, damage))) {
         r = take_damaged(damage, at->common_dir, name, err);
         al_strv_take(&damage->listed, name); /* it is found once */
         al_strv_sort(&damage->listed);
@@ -279,7 +279,8 @@ int al_git_check_damage(const struct al_repo *repo, bool put_aside, struct al_er
 {
     static const char *const open[] = { "git", "rev-parse", "--git-dir", NULL };
     static const char *const list[] = { "git", "for-each-ref", "--format=%(refname)", NULL };
-    static const char *const unmerged[] = { "git", "ls-files", "--unmerged", NULL };
+    static const char *const unmerged[] = { "git",      "-c",         "index.threads=1",
+                                            "ls-files", "--unmerged", NULL };
     struct damage damage = { .repo = repo, .put_aside = put_aside };
     int r = check_head(&damage, err);
 
