@@ -156,6 +156,7 @@ class ExitCodes(Program):
                 ("serve takes options only", "serve", "word"),
                 ("unknown tool 'word'; airlock tools lists them", "tools", "word"),
                 ("tools takes one tool at most", "tools", "git_log", "git_show"),
+                ("--markdown is about all tools", "tools", "--markdown", "git_log"),
                 ("doctor takes options only", "doctor", "word"),
                 ("call needs a tool and, optionally, its arguments, for example: "
                  "airlock call git_log max_count=3", "call"),

@@ -235,8 +235,9 @@ int al_tools_show(const struct al_options *options, const char *word)
 
 int al_cmd_tools(struct al_options *options, int argc, char **argv)
 {
-    if (al_option(options, "--markdown"))
-        return al_cli_reference();
-    return argc > 1 ? al_cli_usage("tools takes one tool at most")
-                    : al_tools_show(options, argc ? argv[0] : NULL);
+    const bool all = al_option(options, "--markdown");
+
+    if (argc > !all)
+        return al_cli_usage(all ? "--markdown is about all tools" : "tools takes one tool at most");
+    return all ? al_cli_reference() : al_tools_show(options, argc ? argv[0] : NULL);
 }
