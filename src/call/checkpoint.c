@@ -13,7 +13,6 @@
 #include "git/command.h"
 #include "git/git_lock.h"
 #include "git/plumbing/bare.h"
-#include "git/plumbing/rollback_plumbing.h"
 #include "git/plumbing/snapshot.h"
 #include "git/refs.h"
 #include "git/repo/git.h"
@@ -642,7 +641,7 @@ static void end_rescue(struct al_call *call)
 
 void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
 {
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT, damage = AL_ERROR_INIT;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_checkpoint_reason reason;
     struct al_run_limits spent = call->budget;
     struct al_differences changes = { .items = NULL };
@@ -672,11 +671,8 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
         note_half_done(call, r == 0 ? id : "", failure);
     if (call->checkpoint[0] && !is_gone && r == 0)
         r = al_store_gc(call->store, &err);
-    if (r < 0 && call->checkpoint[0])
-        (void)al_git_check_damage(call->repo, false, &damage);
     if (r < 0)
-        al_log_warn("after %s: %s", call->tool->name,
-                    damage.message ? damage.message : err.message);
+        al_log_warn("after %s: %s", call->tool->name, err.message);
     al_store_close(call->store);
     call->store = NULL;
     call->budget = spent;

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -314,16 +313,6 @@ int al_index_lock_check(const struct al_location *at, struct al_error *err)
 }
 
 /* --- The locks of a rollback --- */
-
-int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err)
-{
-    uint64_t value;
-
-    if (getrandom(&value, sizeof(value), 0) != (ssize_t)sizeof(value))
-        return al_error_errno(err, errno, "cannot name a rollback");
-    (void)snprintf(ret_token, AL_LOCK_TOKEN, "%016" PRIx64, value);
-    return 0;
-}
 
 /* The lock has its content, and is locked, from the start: it would have no owner otherwise. */
 int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,

@@ -94,11 +94,9 @@ struct al_lockfile {
 
 #define AL_LOCKFILE_INIT ((struct al_lockfile){ .dir_fd = -1, .fd = -1 })
 
-/** Bytes of a token as text, with its NUL. */
+/** Bytes of a token as text, with its NUL: random digits for the names and locks of one rollback.
+ */
 #define AL_LOCK_TOKEN 17
-
-/** Make a new token for the names and locks of one rollback. */
-int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err);
 
 /**
  * Acquire the lock `name` ("index.lock") in a directory.

@@ -354,6 +354,8 @@ char *al_ref_value(const char *text, bool sha256)
     target = symref_target(line.buf);
     if (target)
         return is_name(target) ? al_asprintf("ref: %s", target) : NULL;
+    for (char *digit = line.buf; (digit = strpbrk(digit, "ABCDEF"));)
+        *digit = (char)(*digit + 'a' - 'A'); /* git reads them as well */
     return al_oid_parse(line.buf, sha256, &oid) ? al_strndup(line.buf, 2 * al_oid_bytes(sha256))
                                                 : NULL;
 }

@@ -11,13 +11,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "git/plumbing/diff_raw.h"
 #include "git/plumbing/gitdir.h"
 #include "git/plumbing/snapshot.h"
@@ -36,6 +36,7 @@
 #define STAGED           "staged"
 #define PIECES           "pieces"
 #define PIECE_MIN_BYTES  4096u
+#define NONCE_BYTES      8u
 
 /** A checkpoint that is being taken, or that was taken and may still be refused. */
 struct al_pending_checkpoint {
@@ -353,26 +354,23 @@ static void add_lists(struct al_pending_checkpoint *taken)
                           taken->gitdir.items[i].path, &taken->gitdir.items[i].bytes);
 }
 
-static int begin_commit(struct al_pending_checkpoint *taken)
+static void begin_commit(struct al_pending_checkpoint *taken)
 {
     const struct al_checkpoint_reason *reason = &taken->reason;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     const int64_t now_ns = al_clock_ns();
-    uint64_t nonce;
+    char nonce[2 * NONCE_BYTES + 1];
 
-    if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
-        return al_error_errno(taken->err, errno, "cannot get random bytes");
-    (void)snprintf(taken->reference, sizeof(taken->reference), AL_REF_NEW "%016" PRIx64, nonce);
-    al_str_addf(&message, "%s %s %s\n\n%" PRId64 " %016" PRIx64 "\n",
-                reason->before ? "after" : "before", reason->tool, reason->operation, now_ns,
-                nonce);
+    al_random_hex(NONCE_BYTES, nonce);
+    (void)snprintf(taken->reference, sizeof(taken->reference), AL_REF_NEW "%s", nonce);
+    al_str_addf(&message, "%s %s %s\n\n%" PRId64 " %s\n", reason->before ? "after" : "before",
+                reason->tool, reason->operation, now_ns, nonce);
     al_str_addf(&taken->stream,
                 "commit %s\nmark :1\ncommitter airlock <airlock@localhost> %" PRId64
                 " +0000\ndata %zu\n%s\n",
                 taken->reference, now_ns / 1000000000, message.len, message.buf);
     if (reason->before)
         al_str_addf(&taken->stream, "from %s\ndeleteall\n", reason->before);
-    return 0;
 }
 
 /* Parse "040000 tree <id>" TAB "worktree" LF or "missing worktree" LF, if the files are there, and
@@ -394,10 +392,9 @@ static bool parse_output(struct al_pending_checkpoint *taken, const char *text)
 static int write_commit(struct al_pending_checkpoint *taken)
 {
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    int r = begin_commit(taken);
+    int r;
 
-    if (r < 0)
-        return r;
+    begin_commit(taken);
     al_str_add(&taken->stream, taken->files.stream.buf, taken->files.stream.len);
     add_about(taken);
     add_lists(taken);

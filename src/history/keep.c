@@ -182,17 +182,14 @@ static void choose(struct keeper *keeper, const struct al_differences *refs,
             add(keeper, &keeper->wanted, refs->items[i].to);
 }
 
-/* The references that stay: new ones first, since a reference that was moved is where the commits
- * went. */
+/* The references that stay. */
 static void list_staying(const struct keeper *keeper, struct al_strv *ret_staying)
 {
     const struct al_strv *now = &keeper->now.list;
 
-    for (int old = 0; old < 2; old++)
-        for (size_t i = 0; i < now->count && ret_staying->count < NEGATIVES_MAX; i++)
-            if (is_in(keeper, &keeper->before, now->items[i]) == (old == 1) &&
-                !is_in(keeper, &keeper->wanted, now->items[i]))
-                al_strv_add(ret_staying, now->items[i]);
+    for (size_t i = 0; i < now->count && ret_staying->count < NEGATIVES_MAX; i++)
+        if (!is_in(keeper, &keeper->wanted, now->items[i]))
+            al_strv_add(ret_staying, now->items[i]);
 }
 
 /* Pack commits and keep the pack, or note that nothing would be in it.
@@ -229,34 +226,13 @@ static int pack(struct keeper *keeper, const struct al_strv *wanted, const struc
 }
 
 /* Whether git failed, which it does where an object is missing.  Its error is forgotten. */
-static bool has_failed(const struct keeper *keeper, int r)
+static bool has_failed(const struct keeper *keeper, int *r)
 {
-    if (!al_git_exited_with_error(r, keeper->store->repo->at.budget))
+    if (!al_git_exited_with_error(*r, keeper->store->repo->at.budget))
         return false;
     al_error_clear(keeper->err);
+    *r = 0;
     return true;
-}
-
-/* Pack commits, or each alone where an ancestor of one does not exist: that one is packed without
- * its parents. */
-static int pack_apart(struct keeper *keeper, const struct al_strv *wanted,
-                      const struct al_strv *staying)
-{
-    int r = pack(keeper, wanted, staying, NULL);
-
-    if (!has_failed(keeper, r))
-        return r;
-    r = 0;
-    for (size_t i = 0; r == 0 && i < wanted->count; i++) {
-        const struct al_strv one = { .items = &wanted->items[i], .count = 1 };
-
-        r = pack(keeper, &one, staying, NULL);
-        if (has_failed(keeper, r))
-            r = pack(keeper, &one, staying, one.items[0]);
-        if (has_failed(keeper, r))
-            r = 0; /* its files do not exist */
-    }
-    return r;
 }
 
 /* Pack them, or what exists of them: a file like ORIG_HEAD may name a commit that the repository
@@ -269,14 +245,27 @@ static int keep_wanted(struct keeper *keeper)
 
     list_staying(keeper, &asked);
     r = pack(keeper, &keeper->wanted.list, &asked, NULL);
-    if (!has_failed(keeper, r))
+    if (!has_failed(keeper, &r))
         return r;
     al_strv_add_all(&asked, &keeper->wanted.list);
     r = al_git_find_objects(&keeper->bare, &asked, false, &existing, NULL, keeper->err);
     for (size_t i = 0; i < existing.count; i++)
         al_strv_add(is_in(keeper, &keeper->wanted, existing.items[i]) ? &wanted : &staying,
                     existing.items[i]);
-    return r < 0 || !wanted.count ? r : pack_apart(keeper, &wanted, &staying);
+    if (r == 0 && wanted.count)
+        r = pack(keeper, &wanted, &staying, NULL);
+    if (!has_failed(keeper, &r))
+        return r;
+    /* Each alone, and one of which an ancestor does not exist without its parents. */
+    for (size_t i = 0; r == 0 && i < wanted.count; i++) {
+        const struct al_strv one = { .items = &wanted.items[i], .count = 1 };
+
+        r = pack(keeper, &one, &staying, NULL);
+        if (has_failed(keeper, &r))
+            r = pack(keeper, &one, &staying, one.items[0]);
+        (void)has_failed(keeper, &r); /* its files do not exist */
+    }
+    return r;
 }
 
 static int write_seen(struct keeper *keeper, const struct al_strv *refs)

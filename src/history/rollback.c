@@ -20,6 +20,7 @@
 #include <sys/file.h>
 
 #include "base/log.h"
+#include "base/secret.h"
 #include "git/plumbing/bare.h"
 #include "git/plumbing/rollback_plumbing.h"
 #include "git/repo/write_lock.h"
@@ -92,9 +93,8 @@ static int lock(struct context *ctx, struct al_error *err)
         memcpy(ctx->way.token, ctx->leftover, sizeof(ctx->way.token));
         return al_write_lock_acquire(ctx->way.repo, &wait, err);
     }
-    r = al_lockfile_token(ctx->way.token, err);
-    if (r == 0)
-        r = al_write_lock_acquire_with(ctx->way.repo, AL_LOCK_INDEX, &wait, err);
+    al_random_hex((AL_LOCK_TOKEN - 1) / 2, ctx->way.token);
+    r = al_write_lock_acquire_with(ctx->way.repo, AL_LOCK_INDEX, &wait, err);
     return r < 0 ? r
                  : al_lockfile_acquire(&ctx->index_lock, ctx->way.git_fd, "index.lock",
                                        ctx->way.token, err);
@@ -289,6 +289,22 @@ static int check_repository(const struct context *ctx, struct al_error *err)
     return 0;
 }
 
+/* What git cannot read has no checkpoint now; the one to go back to may have it. */
+static int check_damage(const struct context *ctx, struct al_error *err)
+{
+    const struct al_way *way = &ctx->way;
+    const bool put_aside = ctx->options->force && !ctx->options->dry_run;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    const struct al_saved *to;
+    int r = al_checkpoint_load(way->store, way->executions.items[way->plan.oldest].before, false,
+                               &to, err);
+
+    for (size_t i = 0; r == 0 && i < to->values.count; i++)
+        if (to->values.items[i].part == AL_PART_REF)
+            al_strv_add(&refs, to->values.items[i].name);
+    return r < 0 ? r : al_git_check_damage(way->repo, &refs, put_aside, err);
+}
+
 static int prepare(struct context *ctx, struct al_error *err)
 {
     int r = find_executions(ctx, err);
@@ -298,6 +314,8 @@ static int prepare(struct context *ctx, struct al_error *err)
         r = al_plan_make(&ctx->way, ctx->options, err);
     if (r == 0)
         r = check_repository(ctx, err);
+    if (r == 0)
+        r = check_damage(ctx, err);
     if (r < 0)
         return r;
     ctx->way.report->count = ctx->way.plan.count;
@@ -365,9 +383,7 @@ static int apply(struct context *ctx, struct al_error *err)
     al_worktree_tidy(ctx->way.repo, true, &kept); /* after a call that was killed */
     for (size_t i = 0; i < kept.count; i++)
         al_log_warn("a call was killed, and what it had taken away is kept: %s", kept.items[i]);
-    r = al_git_check_damage(ctx->way.repo, ctx->options->force, err);
-    if (r == 0)
-        r = prepare(ctx, err);
+    r = prepare(ctx, err);
     if (r == 0)
         r = check_refusals(ctx, err);
     if (r == 0)
@@ -470,8 +486,7 @@ int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const cha
         al_obstacles_unsaved(&way);
     if (report.unsaved.count)
         r = al_error_set(err, AL_ERR_EXECUTION, "a file is in the way that no checkpoint has");
-    if (r == 0)
-        r = al_lockfile_token(way.token, err);
+    al_random_hex((AL_LOCK_TOKEN - 1) / 2, way.token);
     if (r == 0)
         r = al_lockfile_acquire(&lock, way.git_fd, "index.lock", way.token, err);
     if (r == 0)

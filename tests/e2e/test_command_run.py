@@ -644,8 +644,15 @@ class CommandRun(harness.Case):
 
     def test_no_damage(self):
         """what git reads, or has a use for, stays: a link as HEAD, what leads nowhere, a lock, a hidden file, other worktrees'"""
+        self.write(".git/index", "garbage")
+        for force in (), ("--force",):
+            self.assertIn("nothing to roll back", self.airlock("rollback", *force, code=1)[1])
+        self.assertEqual((self.root / ".git/index").read_text(encoding="ascii"), "garbage")
+        (self.root / ".git/index").unlink()
+        self.git("reset", "-q")
         self.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/gone")
         self.write(".git/refs/heads/other.lock", "")
+        self.write(".git/refs/heads/desktop.ini", "[of another program]\n")
         self.write(".git/refs/heads/lost", "1" * 40 + "\n")
         self.write(".git/refs/heads/.DS_Store", "of a file manager")
         self.write(".git/elsewhere/there", self.out("rev-parse", "HEAD"))
@@ -655,6 +662,11 @@ class CommandRun(harness.Case):
             self.git("update-ref", name, "HEAD")  # which git lists in this worktree alone
         self.airlock("run", "sh", "-c", "echo new >new.txt", cwd=self.root.parent / "linked")
         self.assertNotIn("cannot read", self.airlock("rollback", cwd=self.root.parent / "linked")[1])
+        self.airlock("run", "sh", "-c", "echo new >new.txt")
+        self.assertNotIn("cannot read", self.airlock("rollback")[1])
+        self.write(".git/HEAD", self.out("rev-parse", "HEAD").upper())  # as git reads it
+        self.airlock("run", "sh", "-c", "echo new >new.txt")
+        self.assertNotIn("cannot read", self.airlock("rollback", "--force")[1])
         (self.root / ".git/HEAD").unlink()
         (self.root / ".git/HEAD").symlink_to("refs/heads/main")
         self.airlock("run", "sh", "-c", "echo new >new.txt")

@@ -170,8 +170,16 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
 struct damage {
     const struct al_repo *repo;
     bool put_aside;
-    struct al_strv listed; /* the references that git lists, sorted */
 };
+
+/* git needs a HEAD. */
+static int make_head(const struct al_repo *repo)
+{
+    static const char unborn[] = "ref: refs/heads/main\n";
+    al_auto(al_closep) int fd = open(repo->at.git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : al_fs_write_atomic(fd, "HEAD", unborn, strlen(unborn), 0666, true);
+}
 
 /* A file of a directory cannot be read.  Its name has no slashes where it goes, since what a branch
  * side left there must not be in the way of one side/one. */
@@ -193,105 +201,62 @@ static int take_damaged(const struct damage *damage, const char *dir, const char
     r = al_fs_mkdirs(parent, 0700);
     if (r == 0 && rename(from, to) < 0)
         r = -errno;
+    if (r == 0 && !strcmp(name, "HEAD"))
+        r = make_head(damage->repo);
     if (r < 0)
         return al_error_errno(err, -r, "cannot move '%s' away", safe);
     al_log_warn("git cannot read '%s' of the git directory: it is in '%s' now", safe, parent);
     return 0;
 }
 
-/* What git lists is in order, and what leads to another reference, which need not exist, and what
- * has an id: of another worktree, or made just now.  A lock is no reference, nor is a hidden file,
- * nor a link to a directory, through which git reads. */
-static bool is_in_order(const void *payload, const char *name)
-{
-    const struct damage *damage = payload;
-    al_auto(al_freep) char *dir = al_asprintf("%s/%s/", damage->repo->at.common_dir, name);
-    al_auto(al_freep) char *line = al_ref_read_loose(&damage->repo->at, name);
-    al_auto(al_freep) char *value =
-        line ? al_ref_value(line, damage->repo->vetting->is_sha256) : NULL;
-
-    return al_strv_contains_sorted(&damage->listed, name) || al_ends_with(name, ".lock") ||
-           strstr(name, "/.") || (value && value[strspn(value, "0")]) || access(dir, F_OK) == 0;
-}
-
-static int check_loose_refs(struct damage *damage, struct al_error *err)
-{
-    const struct al_location *at = &damage->repo->at;
-    al_auto(al_freep) char *refs = al_fs_join(at->common_dir, "refs");
-    al_auto(al_closep) int fd = open(refs, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    char *name;
-    int r = 0;
-
-    while (r == 0 && fd >= 0 && !al_ref_is_stored(at, "refs/heads/main") &&
-           (name = al_nofollow_find_file(fd, ".", "refs", is_in_order, damage))) {
-        r = take_damaged(damage, at->common_dir, name, err);
-        al_strv_take(&damage->listed, name); /* it is found once */
-        al_strv_sort(&damage->listed);
-    }
-    return r;
-}
-
-/* A git of old has a symbolic link there. */
-static int check_head(struct damage *damage, struct al_error *err)
-{
-    static const char unborn[] = "ref: refs/heads/main\n";
-    const struct al_location *at = &damage->repo->at;
-    al_auto(al_freep) char *head = al_ref_read_head(at);
-    al_auto(al_freep) char *value =
-        head ? al_ref_value(head, damage->repo->vetting->is_sha256) : NULL;
-    al_auto(al_closep) int git_fd = -1;
-    struct stat st;
-    int r = al_location_open_git_dir(at, &git_fd, err);
-
-    if (r < 0 || value || fstatat(git_fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-        S_ISLNK(st.st_mode))
-        return r;
-    r = take_damaged(damage, at->git_dir, "HEAD", err);
-    return r < 0 ? r : al_fs_write_atomic(git_fd, "HEAD", unborn, strlen(unborn), 0666, true);
-}
-
-/* Ask git something that needs this file, after all others that it needs are in order.  NULL: of
- * another one, the configuration, git says itself what is wrong. */
-static int check(struct damage *damage, const char *dir, const char *file, const char *const *words,
-                 struct al_error *err)
+/* Ask git something that needs this file, after all others that it needs are in order.  NULL: git
+ * says itself what is wrong. */
+static int check(const struct damage *damage, const char *dir, const char *file,
+                 const char *const *words, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r;
 
     for (size_t i = 0; words[i]; i++)
         al_strv_add(&command.argv, words[i]);
     r = al_git_run(&damage->repo->at, &command,
-                   &(struct al_git_run){ .sink = al_git_sink(&text), .checked = !file }, &output,
+                   &(struct al_git_run){ .sink = al_git_sink(NULL), .checked = !file }, &output,
                    err);
-    if (r == 0 && output.exit_code > 0) {
-        r = take_damaged(damage, dir, file, err);
-        return r < 0 ? r : check(damage, dir, file, words, err); /* without it */
-    }
-    al_strv_clear(&damage->listed);
-    al_strv_split(&damage->listed, text.buf, "\n");
-    al_strv_sort(&damage->listed);
-    return r;
+    if (r < 0 || output.exit_code <= 0)
+        return r;
+    r = take_damaged(damage, dir, file, err);
+    return r < 0 ? r : check(damage, dir, file, words, err); /* without it */
 }
 
-int al_git_check_damage(const struct al_repo *repo, bool put_aside, struct al_error *err)
+/* Whether it has neither an id nor another reference's name.  "HEAD": a git of old has a symbolic
+ * link there. */
+static bool is_broken(const struct al_repo *repo, const char *name)
 {
-    static const char *const open[] = { "git", "rev-parse", "--git-dir", NULL };
+    const bool is_head = !strcmp(name, "HEAD");
+    al_auto(al_freep) char *line =
+        is_head ? al_ref_read_head(&repo->at) : al_ref_read_loose(&repo->at, name);
+    al_auto(al_freep) char *value = line ? al_ref_value(line, repo->vetting->is_sha256) : NULL;
+
+    return line && !(value && value[strspn(value, "0")]);
+}
+
+int al_git_check_damage(const struct al_repo *repo, const struct al_strv *refs, bool put_aside,
+                        struct al_error *err)
+{
+    static const char *const open_it[] = { "git", "rev-parse", "--git-dir", NULL };
     static const char *const list[] = { "git", "for-each-ref", "--format=%(refname)", NULL };
     static const char *const unmerged[] = { "git",      "-c",         "index.threads=1",
                                             "ls-files", "--unmerged", NULL };
-    struct damage damage = { .repo = repo, .put_aside = put_aside };
-    int r = check_head(&damage, err);
+    const struct damage damage = { repo, put_aside };
+    const char *git_dir = repo->at.git_dir, *common_dir = repo->at.common_dir;
+    int r = check(&damage, git_dir, is_broken(repo, "HEAD") ? "HEAD" : NULL, open_it, err);
 
     if (r == 0)
-        r = check(&damage, NULL, NULL, open, err);
-    if (r == 0)
-        r = check(&damage, repo->at.common_dir, "packed-refs", list, err);
-    if (r == 0)
-        r = check_loose_refs(&damage, err);
-    if (r == 0)
-        r = check(&damage, repo->at.git_dir, "index", unmerged, err);
-    al_strv_clear(&damage.listed);
-    return r;
+        r = check(&damage, common_dir, al_ref_is_stored(&repo->at, "HEAD") ? NULL : "packed-refs",
+                  list, err);
+    for (size_t i = 0; r == 0 && i < refs->count; i++)
+        if (is_broken(repo, refs->items[i]))
+            r = take_damaged(&damage, common_dir, refs->items[i], err);
+    return r < 0 ? r : check(&damage, git_dir, "index", unmerged, err);
 }

@@ -42,14 +42,14 @@ int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves
                      struct al_error *err);
 
 /**
- * Check that git can read HEAD, packed-refs, references and index: what it cannot has no
- * checkpoint, but may have had one before.
+ * Check that git can read HEAD, packed-refs, these references, and the index.
  *
  * @param put_aside  Move what it cannot read to airlock/damaged in the common git directory, and
  *                   say so; HEAD then leads to a branch without commits.
  * @return 0; AL_ERR_EXECUTION naming what git cannot read.
  */
-int al_git_check_damage(const struct al_repo *repo, bool put_aside, struct al_error *err);
+int al_git_check_damage(const struct al_repo *repo, const struct al_strv *refs, bool put_aside,
+                        struct al_error *err);
 
 /** Append those of `paths` (relative to the top) that the ignore rules on disk match, tracked or
  * not. */

@@ -143,17 +143,6 @@ static void leaves_every_other_lock_alone(void **state)
     assert_string_equal(token, "");
 }
 
-static void makes_tokens_that_differ(void **state)
-{
-    char one[AL_LOCK_TOKEN], two[AL_LOCK_TOKEN];
-
-    (void)state;
-    assert_int_equal(al_lockfile_token(one, NULL), 0);
-    assert_int_equal(al_lockfile_token(two, NULL), 0);
-    assert_int_equal(strlen(one), AL_LOCK_TOKEN - 1);
-    assert_string_not_equal(one, two);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -162,7 +151,6 @@ int main(void)
         LOCK_TEST(leaves_that_of_a_living_rollback_alone),
         LOCK_TEST(is_not_stale_while_it_is_held),
         LOCK_TEST(leaves_every_other_lock_alone),
-        LOCK_TEST(makes_tokens_that_differ),
     };
 
     return cmocka_run_group_tests_name("rollback/lockfile", tests, NULL, NULL);
