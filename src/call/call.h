@@ -276,8 +276,8 @@ const char *al_remedy(const struct al_session *session, enum al_words words,
  */
 const char *al_call_agent(const struct al_call *call);
 
-/** What a tool tells the stages after its own.  All of it is empty at first, and what a preview
- * sets is so again when the user is asked again. */
+/** The facts that a tool leaves to the stages after its own.  All are empty at first, and those of
+ * a preview are so again when the user is asked again. */
 struct al_plan {
     /* For `preview` to set. */
     char *draft;         /**< the text that it drafted, for `execute` to use; NULL: none */

@@ -621,7 +621,7 @@ static void add_touched(struct al_call *call)
             al_strv_add(&call->writes, call->touched.items[i]);
 }
 
-/* What it could not ask about stays aside. */
+/* A file that it could not ask about stays aside. */
 static void end_rescue(struct al_call *call)
 {
     al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;

@@ -191,8 +191,8 @@ int al_call_rule(struct al_call *call, bool has_targets, struct al_explanation *
 /** Test whether a revision is a commit, or both sides of a range are (failure.c). */
 bool al_call_names_commits(struct al_call *call, const char *revision);
 
-/** What the arguments with this flag name: paths, or branches, also those that AL_PARAM_BRANCH was
- * resolved to. */
+/** The paths or branches that the arguments with this flag name, also those that AL_PARAM_BRANCH
+ * was resolved to. */
 void al_call_named(const struct al_call *call, unsigned flag, struct al_strv *ret_names);
 
 /** Stage 6: create the checkpoint before an operation that changes the repository. */

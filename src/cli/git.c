@@ -285,8 +285,7 @@ int al_cmd_git(struct al_options *options, int argc, char **argv)
 
 /* --- airlock run and snapshot --- */
 
-/* What a sandbox hands over: git, in its root alone, which was added behind those of the command
- * line. */
+/* Run git for a sandbox, in its root alone, which was added behind those of the command line. */
 static int run_for_sandbox(struct al_options *options, const char *last_root)
 {
     const bool network = al_option(options, "--network");

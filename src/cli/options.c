@@ -60,7 +60,7 @@ static int unknown_option(const struct al_command *command, const char *word)
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     struct al_nearest nearest = { .word = name };
 
-    /* How calls are made means nothing to a command that makes none. */
+    /* A command that makes no calls has no use for how they are made. */
     if (find(command, "--root") && find(NULL, word))
         return al_cli_usage("%s means nothing to airlock %s, which makes no calls; %s", name,
                             command->name, see);

@@ -248,7 +248,7 @@ static void write_line(const char *line)
     (void)al_write_all(STDERR_FILENO, text, strlen(text));
 }
 
-/* What the configuration file says holds in another terminal as well.  NULL: a path is no word. */
+/* The configuration file holds in another terminal as well.  NULL: a path is no word. */
 static char *format_options(const struct al_options *options)
 {
     const struct al_strv *given = &options->given;

@@ -289,7 +289,7 @@ static int check_repository(const struct context *ctx, struct al_error *err)
     return 0;
 }
 
-/* What git cannot read has no checkpoint now; the one to go back to may have it. */
+/* No checkpoint can be taken of a file that git cannot read; the one to go back to may have it. */
 static int check_damage(const struct context *ctx, struct al_error *err)
 {
     const struct al_way *way = &ctx->way;

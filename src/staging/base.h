@@ -119,7 +119,7 @@ char *al_origin_name(const char *key, const char *target, const char *branch);
 #define AL_TREE_DEPTH_MAX 1000u
 #endif
 
-/** What a commit has.  A submodule has the mode 0160000.  Zero-initialised, it is empty. */
+/** The files of a commit.  A submodule has the mode 0160000.  Zero-initialised, it is empty. */
 struct al_tree {
     struct al_sandbox_files files; /**< sorted */
     struct al_str trees;           /**< the ids of all trees below the top, one a line */

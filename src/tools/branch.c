@@ -555,7 +555,7 @@ int al_show_refs(struct al_call *call, const struct al_refs_query *query, struct
     if (r == 0)
         r = al_git_read_refs(repo, query, take_ref, &showing, err);
     if (r == 0) {
-        /* Who names a branch that is not there may want to make it. */
+        /* The agent may want to make the branch that it names. */
         if (!showing.listed && !query->tags && is_name && !query->contains && !query->merged_into)
             al_str_addf(&showing.text, "No branch is called '%s'; action create makes one.\n",
                         safe);

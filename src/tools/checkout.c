@@ -242,8 +242,9 @@ static const char *resolved_target(const struct al_call *call, const struct requ
     return oid ? oid : request->target;
 }
 
-/* If nothing was resolved, git gets the word itself, to guess a remote branch or to report the
- * error. */
+/* git gets the word itself if nothing was resolved, to guess a remote branch or to report the
+ * error.
+ */
 static struct al_checkout_options options_of(const struct al_call *call,
                                              const struct request *request)
 {

@@ -21,7 +21,7 @@
 #include "staging/target.h"
 #include "verbs/preview/verify_objects.h"
 
-/* What the size of a pointer of git-lfs(1) is below (git-lfs-spec, "The Pointer"). */
+/* A pointer of git-lfs(1) is smaller (git-lfs-spec, "The Pointer"). */
 #define LFS_MAX_BYTES 1024u
 
 /* --- Content --- */

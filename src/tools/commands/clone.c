@@ -68,8 +68,8 @@ static int clone_into(struct al_call *call, struct al_shell_words *words, struct
     al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
     const bool is_path = al_url_parse(given, &url, NULL) == 0 && url.kind == AL_URL_PATH;
     al_auto(al_closep) int fd = open_named(given);
-    /* Where an address leads by the user's own url.*.insteadOf, which makes no address of a path:
-     * that is asked about as one of this machine. */
+    /* The user's own url.*.insteadOf is followed.  It makes no address of a path, which is asked
+     * about as one of this machine. */
     al_auto(al_freep) char *path =
         fd >= 0   ? al_fs_fd_path(fd)
         : is_path ? al_strdup(given)

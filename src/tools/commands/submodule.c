@@ -606,7 +606,7 @@ static int update(const struct level *level, const struct al_strv *clones, int *
         r = fetch_part(level, &parts.items[i], ret_code, err);
     if (r < 0 || *ret_code)
         return r;
-    /* What was vetted stands for the modes that run something alone. */
+    /* The vetted value replaces only a mode that runs a program. */
     for (size_t i = 0; i < parts.count; i++) {
         const char *how = setting(level, &parts.items[i], "update");
 

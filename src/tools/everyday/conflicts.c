@@ -176,7 +176,7 @@ static int choose(struct al_call *call, const struct al_conflicts_args *args,
         if (arg->take && !strcmp(arg->take, "theirs"))
             ret_choice->side = AL_STAGE_THEIRS;
         ret_choice->both = arg->take && !strcmp(arg->take, "both");
-        /* What becomes of a hunk has no markers, although the file may keep those of others. */
+        /* A resolved hunk has no markers, although the file may keep those of others. */
         r = al_git_has_markers(al_call_repo(call), file, arg->content, &has_markers, err);
         if (r < 0 || !has_markers)
             return r;
