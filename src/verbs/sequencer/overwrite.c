@@ -10,7 +10,10 @@
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/location.h"
+#include "git/oid.h"
 #include "git/plumbing/batch.h"
+#include "git/plumbing/index_scan.h"
+#include "git/vet/vet.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 
@@ -47,13 +50,51 @@ static char *find_lost(int top_fd, const char *path, const struct al_strv *track
                                : al_strdup(path);
 }
 
+struct tracked {
+    const struct al_strv *asked; /* sorted */
+    struct al_strv *found;
+};
+
+/* Add an entry that is one of those that were asked for, or is below one. */
+static bool add_tracked(void *payload, const struct al_index_entry *entry)
+{
+    const struct tracked *tracked = payload;
+    al_auto(al_freep) char *part = al_strdup(entry->name);
+    bool is = al_strv_contains_sorted(tracked->asked, part);
+
+    for (char *slash = strchr(part, '/'); !is && slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        is = al_strv_contains_sorted(tracked->asked, part);
+        *slash = '/';
+    }
+    if (is)
+        al_strv_add(tracked->found, entry->name);
+    return true;
+}
+
+/* The index tells at once, where airlock can read all of it. */
+static int find_tracked(const struct al_repo *repo, const struct al_strv *asked,
+                        struct al_strv *ret_found, struct al_error *err)
+{
+    struct tracked tracked = { asked, ret_found };
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (!asked->count || (fd >= 0 && al_index_read(fd, al_oid_bytes(repo->vetting->is_sha256),
+                                                   add_tracked, &tracked) == AL_INDEX_WHOLE))
+        return 0;
+    al_strv_clear(ret_found);
+    return al_repo_tracked_files(repo, asked, ret_found, err);
+}
+
 /* List those of these that are untracked, and something untracked of each that is a directory. */
 static int list_lost(const struct al_repo *repo, int top_fd, const struct al_strv *found,
                      struct al_strv *ret_lost, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv tracked = AL_STRV_INIT;
-    int r = al_repo_tracked_files(repo, found, &tracked, err);
+    int r = find_tracked(repo, found, &tracked, err);
 
+    al_strv_sort(&tracked);
     for (size_t i = 0; r == 0 && i < found->count; i++) {
         char *lost = find_lost(top_fd, found->items[i], &tracked);
 
