@@ -179,7 +179,7 @@ int al_call_resolve_now(struct al_call *call, struct al_error *err);
 void al_call_invalidate(struct al_call *call);
 
 /**
- * What policy rules decide about a call, from stage 4 on, and by which targets.
+ * Let policy rules decide about a call, from stage 4 on, and tell by which targets.
  *
  * @param has_targets  Whether rules may look at branches and paths, which are then found.  Fails
  * when a path cannot be resolved; one that does not exist counts as a directory, which it could

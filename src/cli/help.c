@@ -178,7 +178,7 @@ static const struct al_command commands[] = {
       .lists = " session more " },
     { "git", al_cmd_git, "airlock git ARGUMENTS...",
       "Run git's own command line: confined, with checkpoints, rules and the journal, and with "
-      "git's own output and exit status (129: usage). What may not be run ends with 128 and one "
+      "git's own output and exit status (129: usage). A refused command ends with 128 and one "
       "line that names another way. All words are git's.",
       .lists = "", .words = AL_WORDS_ALL },
     { "run", al_cmd_run, "airlock run [OPTIONS] [--] COMMAND...",

@@ -29,7 +29,7 @@
 
 /* The change of a file. */
 struct plan {
-    /* The wish, borrowed. */
+    /* The user's choice, borrowed. */
     const struct al_client *client;
     const json_t *entry;                    /* airlock's entry; NULL: it is in another file */
     const struct al_strv *denied, *allowed; /* rules of the client; NULL: in another file */
