@@ -164,6 +164,8 @@ class Attack(reviewing.ReviewCase):
             if plain:
                 self.git("checkout", "-q", "side")
                 self.assertIn('{"ok": true}', self.said())
+                self.assertEqual(self.server.receive()["method"], "notifications/cancelled")
+                self.server.receive()  # the approved call has ended: nothing stages after the reset
                 self.git("reset", "-q")
                 self.server.close()
             else:
@@ -183,6 +185,8 @@ class Attack(reviewing.ReviewCase):
             if plain:
                 self.git("add", "b.txt")
                 self.assertIn('{"ok": true}', self.said())
+                self.assertEqual(self.server.receive()["method"], "notifications/cancelled")
+                self.server.receive()  # the approved call has ended: nothing stages after the reset
                 self.git("reset", "-q")
                 self.server.close()
             else:
