@@ -73,7 +73,6 @@ static int start_all(struct pipeline *pipeline, struct al_error *err)
         if (r < 0)
             return r;
         pipeline->started++;
-        al_proc_count_start();
     }
     return 0;
 }
@@ -216,7 +215,7 @@ static void end_all(struct pipeline *pipeline, bool kill_first, siginfo_t *infos
     for (size_t i = 0; kill_first && i < pipeline->started; i++)
         al_child_kill(&pipeline->children[i].process);
     for (size_t i = 0; i < pipeline->started; i++) {
-        own_groups &= pipeline->stages[i].sandbox->exec_once;
+        own_groups &= pipeline->children[i].exec_once;
         al_child_end(&pipeline->children[i].process, i + 1 < pipeline->started || own_groups,
                      &infos[i]);
     }
@@ -291,11 +290,9 @@ int al_proc_run_pipeline(const struct al_proc_spec *stages, size_t nstages,
     if (nstages < 1 || nstages > AL_PIPELINE_MAX)
         return al_error_set(err, AL_ERR_EXECUTION, "a pipeline has 1 to %d stages",
                             AL_PIPELINE_MAX);
-    for (size_t i = 0; i < nstages && r == 0; i++) {
+    for (size_t i = 0; i < nstages; i++)
         pipeline.children[i] = AL_SPAWNED_INIT;
-        r = al_spec_check(&stages[i], err);
-    }
-    if (r == 0 && !stages[0].has_job)
+    if (!stages[0].has_job)
         r = al_proc_acquire_job(stages[0].cancel, err);
     if (r < 0)
         return r;

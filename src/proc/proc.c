@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +127,6 @@ void al_pids_add_scanned(struct al_pids *pids, pid_t parent)
 
 static bool ready;
 static const char *exec_path; /* AL_EXEC_PATH once it is mapped */
-static atomic_uint_fast64_t started;
 
 /* Written once and then read-only, so that no defect can redirect execve. */
 static int map_exec_page(const char *program, struct al_error *err)
@@ -176,28 +174,4 @@ int al_proc_init(const char *program, struct al_error *err)
 const char *al_exec_page_path(void)
 {
     return exec_path;
-}
-
-void al_proc_count_start(void)
-{
-    atomic_fetch_add(&started, 1);
-}
-
-uint64_t al_proc_started(void)
-{
-    return atomic_load(&started);
-}
-
-int al_spec_check(const struct al_proc_spec *spec, struct al_error *err)
-{
-    const struct al_confinement *sandbox = spec->sandbox;
-
-    if (spec->program[0] != '/')
-        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not an absolute path", spec->program);
-    if (sandbox->exec_once && (!exec_path || strcmp(spec->program, exec_path) != 0))
-        return al_error_set(err, AL_ERR_SANDBOX, "'%s' is not the exec-once program",
-                            spec->program);
-    if (sandbox->keep_setuid && (sandbox->ruleset_fd || sandbox->exec_once || sandbox->no_sockets))
-        return al_error_set(err, AL_ERR_SANDBOX, "a set-uid program cannot be confined");
-    return 0;
 }

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -25,6 +28,7 @@
 #define SIGSET_BYTES 8
 #define CPU_GRACE_S  5 /* time from SIGXCPU, which a program may ignore, to SIGKILL */
 
+static atomic_uint_fast64_t started;
 static uint64_t changed_signals;
 static int null_fd = -1;
 
@@ -310,12 +314,28 @@ static int start_and_register(const struct al_proc_spec *spec, struct pipes *pip
     return 0;
 }
 
+static int check(const struct al_proc_spec *spec, struct al_error *err)
+{
+    const struct al_confinement *sandbox = spec->sandbox;
+    const char *exec_path = al_exec_page_path();
+
+    if (spec->program[0] != '/')
+        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not an absolute path", spec->program);
+    if (sandbox->exec_once && (!exec_path || strcmp(spec->program, exec_path) != 0))
+        return al_error_set(err, AL_ERR_SANDBOX, "'%s' is not the exec-once program",
+                            spec->program);
+    if (sandbox->keep_setuid && (sandbox->ruleset_fd || sandbox->exec_once || sandbox->no_sockets))
+        return al_error_set(err, AL_ERR_SANDBOX, "a set-uid program cannot be confined");
+    return 0;
+}
+
 int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, struct al_error *err)
 {
     al_auto(close_pipes) struct pipes pipes = PIPES_NONE;
-    int r;
+    int r = check(spec, err);
 
-    r = open_pipes(spec, &pipes, err);
+    if (r == 0)
+        r = open_pipes(spec, &pipes, err);
     if (r < 0)
         return r;
     al_children_lock();
@@ -323,6 +343,8 @@ int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, stru
     al_children_unlock();
     if (r < 0)
         return r;
+    atomic_fetch_add(&started, 1);
+    ret_child->exec_once = spec->sandbox->exec_once;
     ret_child->out_fd = al_take_fd(&pipes.out[0]);
     ret_child->err_fd = al_take_fd(&pipes.err[0]);
     return 0;
@@ -335,4 +357,44 @@ void al_spawned_clear(struct al_spawned *child)
     al_closep(&child->process.pidfd);
     al_closep(&child->out_fd);
     al_closep(&child->err_fd);
+}
+
+uint64_t al_proc_started(void)
+{
+    return atomic_load(&started);
+}
+
+/* --- Beside the caller --- */
+
+int al_running_start(const struct al_proc_spec *spec, struct al_spawned **ret_running,
+                     struct al_error *err)
+{
+    struct al_spawned *running = al_calloc(1, sizeof(*running));
+    int r;
+
+    *running = AL_SPAWNED_INIT;
+    r = al_spawn(spec, running, err);
+    if (r < 0)
+        free(running);
+    else
+        *ret_running = running;
+    return r;
+}
+
+void al_running_end(struct al_spawned *running, struct al_proc_result *ret_result)
+{
+    struct pollfd ended = { .fd = running->process.pidfd, .events = POLLIN };
+    siginfo_t info = { .si_signo = 0 };
+    bool exited;
+
+    if (poll(&ended, 1, 0) <= 0)
+        al_child_kill(&running->process);
+    al_child_end(&running->process, running->exec_once, &info);
+    exited = info.si_code == CLD_EXITED;
+    *ret_result = (struct al_proc_result){
+        .exit_code = exited ? info.si_status : -1,
+        .signal = exited ? 0 : info.si_status,
+    };
+    al_spawned_clear(running);
+    free(running);
 }

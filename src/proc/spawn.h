@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Starts a child: the parent's part. */
+/*
+ * Starts a child: the parent's part; and children that work beside their caller until that ends
+ * them, such as servers.  al_proc_run() is for all others.
+ *
+ * Source: clone(2) (CLONE_PIDFD), prctl(2) (PR_SET_PDEATHSIG).
+ */
 #ifndef AL_PROC_SPAWN_H
 #define AL_PROC_SPAWN_H
 
@@ -8,8 +13,10 @@
 
 /** A started child and the parent's ends of its streams. */
 struct al_spawned {
-    struct al_child process;      /**< registered (proc/reaper.h) */
-    int out_fd, err_fd;           /**< -1: none */
+    struct al_child process; /**< registered (proc/reaper.h); its pidfd is readable from the time
+                                  it ends */
+    int out_fd, err_fd;      /**< read ends of its streams; -1 for one that is redirected */
+    bool exec_once;          /**< of its sandbox */
     struct al_watching *watching; /**< NULL: it is not watched */
 };
 
@@ -19,8 +26,8 @@ struct al_spawned {
 /**
  * Start spec->program, and return after its execve succeeded or failed.
  *
- * @return 0, or the error of al_proc_run() for a child that could not be started; then nothing ran
- *         and nothing is left.
+ * @return 0, or the error of al_proc_run() for a child that cannot be started; then nothing ran and
+ *         nothing is left.
  * Ownership: al_child_end() ends the child; al_spawned_clear() is then due, also after a failure.
  * The struct begins as AL_SPAWNED_INIT, and must not move in between.
  */
@@ -31,10 +38,22 @@ void al_spawned_clear(struct al_spawned *child);
  * AL_ERR_EXECUTION. */
 int al_spawn_init(struct al_error *err);
 
-/** proc.c: check that a spec can be run.  0, AL_ERR_EXECUTION or AL_ERR_SANDBOX. */
-int al_spec_check(const struct al_proc_spec *spec, struct al_error *err);
+/**
+ * Start a program that works beside its caller.
+ *
+ * It takes no job (proc/jobs.c), since it waits most of the time.  Of the specification, `out`,
+ * `err`, `drains`, `cancel` and `timeout_ms` have no effect: the caller reads the streams and
+ * watches the clock.
+ *
+ * @return 0 with *ret_running, for al_running_end(); or as al_spawn().
+ * Threads: the child is killed when the calling thread ends, so the thread must live as long.
+ */
+int al_running_start(const struct al_proc_spec *spec, struct al_spawned **ret_running,
+                     struct al_error *err);
 
-/** proc.c: count a child for al_proc_started(). */
-void al_proc_count_start(void);
+/** Kill the child unless it has ended, after its grace_ms; kill and reap all that it started; free
+ * `running`.  *ret_result says how the child ended, also when it was killed here, but not how long
+ * it ran. */
+void al_running_end(struct al_spawned *running, struct al_proc_result *ret_result);
 
 #endif

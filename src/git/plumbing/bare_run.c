@@ -11,7 +11,7 @@
 #include "base/fs.h"
 #include "git/failure.h"
 #include "git/run.h"
-#include "proc/running.h"
+#include "proc/spawn.h"
 
 #define ERR_MAX_BYTES (64u * 1024u)
 #define END_MS        2000 /* time for git to end by itself */
@@ -68,12 +68,12 @@ int al_beside_begin(const struct al_location *at, const struct al_git_command *c
 }
 
 /* Wait for its end. */
-static int wait_for(const struct al_running *child, struct al_run_limits *budget,
+static int wait_for(const struct al_spawned *child, struct al_run_limits *budget,
                     struct al_error *err)
 {
     struct al_deadline deadline = al_deadline_begin(budget);
     struct pollfd fds[] = {
-        { .fd = al_running_pidfd(child), .events = POLLIN },
+        { .fd = child->process.pidfd, .events = POLLIN },
         { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
     };
     int r = 0;
@@ -111,7 +111,7 @@ int al_beside_end(const struct al_location *at, struct al_beside *beside, struct
 /* --- A child that is fed piece by piece --- */
 
 struct al_fed {
-    struct al_running *child;
+    struct al_spawned *child;
     int in_fd;
 };
 
@@ -159,8 +159,8 @@ static int converse(const struct al_fed *fed, const struct al_str *input, const 
 
     while (r == 0 && !al_ends_with(out->buf, until)) {
         struct pollfd fds[] = {
-            { .fd = al_running_out_fd(fed->child), .events = POLLIN },
-            { .fd = al_running_err_fd(fed->child), .events = POLLIN },
+            { .fd = fed->child->out_fd, .events = POLLIN },
+            { .fd = fed->child->err_fd, .events = POLLIN },
             { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
             { .fd = sent < input->len ? fed->in_fd : -1, .events = POLLOUT },
         };
@@ -207,7 +207,7 @@ int al_fed_add(const struct al_location *at, const struct al_git_command *comman
             al_fed_end(fed);
         return r;
     }
-    while (read_some(al_running_err_fd((*fed)->child), &said))
+    while (read_some((*fed)->child->err_fd, &said))
         continue;
     (void)al_git_text_sink(&output.err).add(&output.err, said.buf, said.len);
     al_text_end(&output.err);
@@ -236,7 +236,7 @@ void al_fed_end(struct al_fed **fed)
         return;
     al_fed_close(ended);
     if (ended->child) {
-        struct pollfd end = { .fd = al_running_pidfd(ended->child), .events = POLLIN };
+        struct pollfd end = { .fd = ended->child->process.pidfd, .events = POLLIN };
 
         (void)poll(&end, 1, END_MS);
         al_running_end(ended->child, &result);

@@ -12,7 +12,7 @@
 
 /** A git child that reads while its caller does other work. */
 struct al_beside {
-    struct al_running *child;
+    struct al_spawned *child;
     int out_fd, err_fd;
 };
 #define AL_BESIDE_INIT ((struct al_beside){ .out_fd = -1, .err_fd = -1 })

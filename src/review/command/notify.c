@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "guard/program.h"
 #include "guard/text.h"
-#include "proc/running.h"
+#include "proc/spawn.h"
 #include "review/lines.h"
 
 #define PROGRAM_DIRS   "/usr/local/bin:/usr/bin:/bin"
@@ -21,7 +21,7 @@ extern char **environ; /* which names the user's desktop */
 
 struct al_review_notify {
     char *program;
-    struct al_running *running; /* NULL: none was started, or its end was seen */
+    struct al_spawned *running; /* NULL: none was started, or its end was seen */
     int64_t began_ms;
 };
 
@@ -64,7 +64,7 @@ static bool is_busy(const struct al_review_notify *notify)
 
     if (!notify->running || al_clock_ms() - notify->began_ms >= TIMEOUT_MS)
         return false;
-    ended.fd = al_running_pidfd(notify->running);
+    ended.fd = notify->running->process.pidfd;
     return poll(&ended, 1, 0) == 0;
 }
 

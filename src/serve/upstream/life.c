@@ -102,8 +102,8 @@ static int open_link(struct al_upstream *server, struct al_upstream_link *link,
         al_close(input[1]);
         return r;
     }
-    link->reader = AL_READER_INIT(al_running_out_fd(link->process));
-    link->errors = AL_READER_INIT(al_running_err_fd(link->process));
+    link->reader = AL_READER_INIT(link->process->out_fd);
+    link->errors = AL_READER_INIT(link->process->err_fd);
     return 0;
 }
 
@@ -187,7 +187,7 @@ static void drain(struct al_upstream_link *link, int64_t wait_ms)
         struct pollfd fds[] = {
             [OUT] = { .fd = link->reader.ended ? -1 : link->reader.fd, .events = POLLIN },
             [ERR] = { .fd = link->errors.ended ? -1 : link->errors.fd, .events = POLLIN },
-            [PIDFD] = { .fd = link->has_ended ? -1 : al_running_pidfd(link->process),
+            [PIDFD] = { .fd = link->has_ended ? -1 : link->process->process.pidfd,
                         .events = POLLIN },
         };
         const int n = poll(fds, AL_COUNT(fds), link->has_ended ? 0 : (int)left_ms);
@@ -248,7 +248,7 @@ static int wait_once(struct al_upstream_link *link, int64_t deadline_ms)
     struct pollfd fds[NFDS] = {
         [OUT] = { .fd = link->reader.fd, .events = POLLIN },
         [ERR] = { .fd = link->errors.ended ? -1 : link->errors.fd, .events = POLLIN },
-        [PIDFD] = { .fd = al_running_pidfd(link->process), .events = POLLIN },
+        [PIDFD] = { .fd = link->process->process.pidfd, .events = POLLIN },
         [WAKE] = { .fd = link->server->wake_fd, .events = POLLIN },
     };
     uint64_t ignored;

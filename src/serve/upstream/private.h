@@ -27,7 +27,7 @@
 #include "base/reader.h"
 #include "base/writer.h"
 #include "proc/proc.h"
-#include "proc/running.h"
+#include "proc/spawn.h"
 #include "serve/upstream/upstream.h"
 
 /* --- Limits: what airlock takes from a server.  A line and the values in it are bounded as for
@@ -193,7 +193,7 @@ struct al_upstream {
 
 struct al_upstream_link {
     struct al_upstream *server;
-    struct al_running *process;
+    struct al_spawned *process;
     struct al_reader reader;
     struct al_reader errors; /**< standard error */
     char *last_error;        /**< the last line of standard error, safe; NULL: none */

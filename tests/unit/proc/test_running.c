@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc/running.h: a child that runs beside the test, and leaves nothing behind. */
-#include "proc/running.h"
+/* proc/spawn.h: a child that runs beside the test, and leaves nothing behind. */
+#include "proc/spawn.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -18,9 +18,9 @@ static void read_line(int fd, char *line, size_t room)
     line[len] = '\0';
 }
 
-static struct al_running *start_ok(const struct al_proc_spec *spec)
+static struct al_spawned *start_ok(const struct al_proc_spec *spec)
 {
-    struct al_running *running = NULL;
+    struct al_spawned *running = NULL;
     struct al_error err = AL_ERROR_INIT;
 
     assert_int_equal(al_running_start(spec, &running, &err), 0);
@@ -31,7 +31,7 @@ static void it_runs_until_its_input_ends(void **state)
 {
     struct al_proc_spec spec = SHELL_SPEC("while read x; do echo got $x; done; exit 3");
     struct al_proc_result result;
-    struct al_running *running;
+    struct al_spawned *running;
     struct pollfd ended;
     int before = count_descriptors(), input[2];
     char line[32];
@@ -42,10 +42,10 @@ static void it_runs_until_its_input_ends(void **state)
     running = start_ok(&spec);
     close(input[0]);
     assert_int_equal(write(input[1], "a\n", 2), 2);
-    read_line(al_running_out_fd(running), line, sizeof(line));
+    read_line(running->out_fd, line, sizeof(line));
     assert_string_equal(line, "got a");
     close(input[1]);
-    ended = (struct pollfd){ .fd = al_running_pidfd(running), .events = POLLIN };
+    ended = (struct pollfd){ .fd = running->process.pidfd, .events = POLLIN };
     assert_int_equal(poll(&ended, 1, -1), 1);
     al_running_end(running, &result);
     assert_int_equal(result.exit_code, 3);
@@ -59,11 +59,11 @@ static void ending_it_reaches_what_left_its_session(void **state)
     struct al_proc_spec spec =
         SHELL_SPEC("trap '' TERM; (trap '' TERM; setsid sleep 1000 & echo up; wait) & wait");
     struct al_proc_result result;
-    struct al_running *running = start_ok(&spec);
+    struct al_spawned *running = start_ok(&spec);
     char line[32];
 
     (void)state;
-    read_line(al_running_out_fd(running), line, sizeof(line));
+    read_line(running->out_fd, line, sizeof(line));
     assert_string_equal(line, "up");
     al_running_end(running, &result);
     assert_int_equal(result.exit_code, -1);
@@ -79,7 +79,7 @@ static void grace_lets_it_end_by_itself(void **state)
                                  "while True:\n    signal.pause()\n";
     struct al_proc_spec spec = SHELL_SPEC("");
     struct al_proc_result result;
-    struct al_running *running;
+    struct al_spawned *running;
     char line[32];
 
     (void)state;
@@ -87,7 +87,7 @@ static void grace_lets_it_end_by_itself(void **state)
     spec.argv = (const char *[]){ "python3", "-c", script, NULL };
     spec.grace_ms = LONG_MS;
     running = start_ok(&spec);
-    read_line(al_running_out_fd(running), line, sizeof(line));
+    read_line(running->out_fd, line, sizeof(line));
     assert_string_equal(line, "up");
     al_running_end(running, &result);
     assert_int_equal(result.exit_code, 5);
@@ -97,7 +97,7 @@ static void grace_lets_it_end_by_itself(void **state)
 static void what_cannot_start_leaves_nothing(void **state)
 {
     struct al_proc_spec spec = SHELL_SPEC("true");
-    struct al_running *running = NULL;
+    struct al_spawned *running = NULL;
     struct al_error err = AL_ERROR_INIT;
     int before = count_descriptors();
 
@@ -136,14 +136,14 @@ static void a_confined_one_has_pairs_of_streams_only(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct al_proc_spec spec = SHELL_SPEC("");
         struct al_proc_result result;
-        struct al_running *running;
+        struct al_spawned *running;
         char line[32];
 
         spec.program = "/usr/bin/python3";
         spec.argv = (const char *[]){ "python3", "-c", script, NULL };
         spec.sandbox = &rows[i].sandbox;
         running = start_ok(&spec);
-        read_line(al_running_out_fd(running), line, sizeof(line));
+        read_line(running->out_fd, line, sizeof(line));
         al_running_end(running, &result);
         assert_string_equal(line, rows[i].wanted);
     }
