@@ -476,7 +476,7 @@ int al_find_missing(struct al_store *store, const char *id, int top_fd, const st
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv new = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     int r;
 
     for (size_t i = 0; i < paths->count; i++) { /* what is in its place would be overwritten */
@@ -492,10 +492,9 @@ int al_find_missing(struct al_store *store, const char *id, int top_fd, const st
     for (size_t i = 0; i < new.count; i++) {
         al_auto(al_freep) char *saved = al_files_saved_path(new.items[i]);
 
-        al_str_addf(&names, "%s:%s", id, saved);
-        al_str_addc(&names, '\0');
+        al_strv_addf(&names, "%s:%s", id, saved);
     }
-    r = al_snapshot_find_missing(&store->bare, &names, &missing, err);
+    r = al_git_find_objects(&store->bare, &names, false, NULL, &missing, err);
     for (size_t i = 0; r == 0 && i < missing.count && ret_missing->count < MISSING_MAX; i++)
         al_strv_take(ret_missing, al_files_path(strchr(missing.items[i], ':') + 1));
     return r;

@@ -402,7 +402,7 @@ static int write_commit(struct al_pending_checkpoint *taken)
     r = al_snapshot_commit(&taken->store->bare, &taken->store->import, &taken->stream,
                            taken->reference, &output, taken->err);
     if (taken->reason.before)
-        al_fed_close(taken->store->import);
+        al_closep(&taken->store->import.in_fd);
     if (r == 0 && !parse_output(taken, output.buf))
         r = al_error_set(taken->err, AL_ERR_EXECUTION, "git answered in an unknown form");
     return r;

@@ -260,7 +260,7 @@ int al_store_gc(struct al_store *store, struct al_error *err)
     }
     /* Until it has ended its packs are kept.  One that is kept when git packs, and not any more
      * when prune() looks, would be lost. */
-    al_fed_end(&store->import);
+    al_beside_clear(&store->import);
     /* The files of writers that were killed: no other process is writing now. */
     al_store_remove(store, "objects/pack", "tmp_", "");
     al_store_remove(store, "objects/pack", ".tmp-", "");

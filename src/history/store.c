@@ -117,6 +117,7 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
     al_auto(al_freep) char *id = id_of(repo);
     int r;
 
+    store->import = AL_BESIDE_INIT;
     store->settings = settings;
     store->repo = repo;
     store->sha256 = repo->vetting->is_sha256;
@@ -146,7 +147,7 @@ void al_store_close(struct al_store *store)
 {
     if (!store)
         return;
-    al_fed_end(&store->import);
+    al_beside_clear(&store->import);
     al_checkpoints_unload(store, 0);
     al_strv_clear(&store->nested);
     al_strv_clear(&store->inlined);

@@ -26,7 +26,7 @@
 
 #include "git/oid.h"
 #include "git/plumbing/bare.h"
-#include "git/plumbing/bare_run.h"
+#include "git/plumbing/snapshot.h"
 #include "history/checkpoint.h"
 
 /** The references of checkpoints before and after an execution. */
@@ -49,7 +49,7 @@ struct al_store {
     struct al_location bare; /* checkpoints.git, which borrows from the repository */
     int pack_fd;             /* objects/pack */
     int lock_fd;             /* locked shared while the store is open */
-    struct al_fed *import;   /* writes checkpoints; NULL: not started */
+    struct al_beside import; /* writes checkpoints */
     /* Of the checkpoint before an execution that was taken last; the one after begins with it. */
     char before[AL_OID_TEXT]; /* its id; "": none */
     struct al_str refs;       /* its references */

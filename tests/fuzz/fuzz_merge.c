@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * git/plumbing/cat_file.h, changes.h, conflict.h, describe.h, pr.h, rebase.h: what git lists
+ * git/plumbing/bare.h, changes.h, conflict.h, describe.h, pr.h, rebase.h: what git lists
  * about objects and changes means the same however it arrives, and files with conflicts, notes of a
  * rebase, what a model writes and templates give nothing but what they promise.
  */
 #include <stdlib.h>
 
-#include "git/plumbing/cat_file.h"
+#include "git/plumbing/bare.h"
 #include "git/plumbing/diff_raw.h"
 #include "tests/fuzz/fuzz.h"
 #include "verbs/message/commit_message.h"

@@ -5,13 +5,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/oid.h"
-#include "git/plumbing/cat_file.h"
+#include "git/refs.h"
 #include "git/run.h"
 
 /* git does not synchronise references by itself.  A reference that came back after a power failure
@@ -87,20 +88,18 @@ int al_bare_open(struct al_location *at, bool sha256, const char *const *refs, c
 
 /* --- Running git --- */
 
-/* Run a command that writes, and drop its output. */
 static int write_quietly(const struct al_location *at, bool starts_children,
                          const char *const *words, const struct al_str *input, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    command.class = AL_GIT_WRITE;
     command.starts_children = starts_children;
     if (input)
         al_git_command_feed(&command, input);
     al_strv_add(&command.argv, "git");
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
-    return al_git_read(at, &command, al_git_sink(NULL), err);
+    return al_git_write(at, &command, 0, err);
 }
 
 /* While objects are read. */
@@ -168,33 +167,37 @@ int al_bare_read(const struct al_location *at, const char *const *oids, size_t n
     return r == 0 && reading.which != noids ? lost(oids[reading.which], err) : r;
 }
 
-int al_git_find_objects(const struct al_location *at, const struct al_strv *oids, bool blobs,
+int al_git_find_objects(const struct al_location *at, const struct al_strv *names, bool blobs,
                         struct al_strv *ret_there, struct al_strv *ret_missing,
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT, output = AL_STR_INIT;
+    const char *answer;
     int r;
 
-    for (size_t i = 0; i < oids->count; i++)
-        al_str_addf(&input, "%s\n", oids->items[i]);
+    for (size_t i = 0; i < names->count; i++)
+        al_str_add(&input, names->items[i], strlen(names->items[i]) + 1);
     command.borrows = true;
     al_git_command_feed(&command, &input);
-    al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname) %(objecttype)",
-                 "--buffer", NULL);
-    r = oids->count ? al_git_read(at, &command, al_git_sink(&output), err) : 0;
-    al_strv_split(&lines, output.buf, "\n");
-    for (size_t i = 0; r == 0 && i < lines.count; i++) {
-        const size_t len = strcspn(lines.items[i], " ");
-        const char *type = lines.items[i] + len;
-        struct al_strv *to = !strcmp(type, " missing")             ? ret_missing
-                             : blobs && strcmp(type, " blob") != 0 ? NULL
-                                                                   : ret_there;
+    al_strv_adds(&command.argv, "git", "cat-file", "-z", "--batch-check=%(objecttype)", "--buffer",
+                 NULL);
+    r = names->count ? al_git_read(at, &command, al_git_sink(&output), err) : 0;
+    /* An answer is the type, or the name, which may have any byte, and " missing". */
+    answer = output.buf;
+    for (size_t i = 0; r == 0 && *answer && i < names->count; i++) {
+        const char *name = names->items[i];
+        const size_t len = strlen(name);
+        const bool missing =
+            !strncmp(answer, name, len) && al_starts_with(answer + len, " missing\n");
+        struct al_strv *to = missing                                      ? ret_missing
+                             : blobs && !al_starts_with(answer, "blob\n") ? NULL
+                                                                          : ret_there;
 
         if (to)
-            al_strv_take(to, al_strndup(lines.items[i], len));
+            al_strv_add(to, name);
+        answer = strchrnul(answer + (missing ? len : 0), '\n');
+        answer += *answer == '\n';
     }
     return r;
 }
@@ -407,4 +410,113 @@ int al_bare_merge_files(const struct al_location *at, const struct al_merge_file
     if (r < 0 && *ret_conflict)
         return 0;
     return al_error_pass(r, &why, err);
+}
+
+/* --- Cat file --- */
+
+/* Words of a request may be paths in a tree. */
+#define HEADER_MAX_BYTES (64u * 1024u)
+
+static const char missing[] = " missing";
+
+void al_cat_file_clear(struct al_cat_file *reader)
+{
+    al_str_clear(&reader->line);
+}
+
+static void begin_hash(struct al_cat_file *reader, const char *oid, const char *type,
+                       unsigned long long bytes)
+{
+    al_auto(al_freep) char *header = al_asprintf("%s %llu", type, bytes);
+    const bool sha256 = strlen(oid) == 2 * al_oid_bytes(true);
+
+    if (!reader->verifies)
+        return;
+    (void)snprintf(reader->id, sizeof(reader->id), "%s", oid);
+    al_hash_init(&reader->hash, sha256);
+    al_hash_add(&reader->hash, header, strlen(header) + 1);
+}
+
+/* Pass on a piece of an object, unless it is the last one and the object is not what it says. */
+static bool add_piece(struct al_cat_file *reader, const char *data, size_t len, bool last)
+{
+    char text[AL_OID_TEXT];
+
+    if (reader->verifies)
+        al_hash_add(&reader->hash, data, len);
+    if (reader->verifies && last) {
+        al_hash_text(&reader->hash, text);
+        reader->mismatch = strcmp(text, reader->id) != 0;
+    }
+    return !reader->mismatch && reader->add(reader->payload, data, len, last);
+}
+
+/* "<oid> <type> <size>" or "<word> missing". */
+static bool take_header(struct al_cat_file *reader)
+{
+    char *line = reader->line.buf, *type = strchr(line, ' '), *size = strrchr(line, ' '), *rest;
+    unsigned long long bytes;
+
+    if (al_ends_with(line, missing)) {
+        al_str_truncate(&reader->line, reader->line.len - strlen(missing));
+        return !reader->begin || reader->begin(reader->payload, line, NULL, 0);
+    }
+    if (!type || size == type || !al_is_oid(line, (size_t)(type - line)) || size[1] < '0' ||
+        size[1] > '9')
+        return false;
+    bytes = strtoull(size + 1, &rest, 10);
+    if (*rest || bytes > UINT64_MAX / 2)
+        return false;
+    *type = *size = '\0';
+    reader->left = bytes + 1;
+    begin_hash(reader, line, type + 1, bytes);
+    return (!reader->begin || reader->begin(reader->payload, line, type + 1, bytes)) &&
+           (bytes || add_piece(reader, "", 0, true));
+}
+
+static size_t take_line(struct al_cat_file *reader, const char *data, size_t len)
+{
+    const char *end = memchr(data, '\n', len);
+    const size_t piece = end ? (size_t)(end - data) : len;
+
+    al_str_add(&reader->line, data, piece);
+    reader->broken = reader->line.len > HEADER_MAX_BYTES;
+    if (!end || reader->broken)
+        return piece;
+    reader->broken = !take_header(reader);
+    al_str_reset(&reader->line);
+    return piece + 1;
+}
+
+static size_t take_content(struct al_cat_file *reader, const char *data, size_t len)
+{
+    const size_t piece = reader->left - 1 < len ? (size_t)(reader->left - 1) : len;
+
+    if (!piece) { /* the newline after the object */
+        reader->left = 0;
+        reader->broken = *data != '\n';
+        return 1;
+    }
+    reader->left -= piece;
+    reader->broken = !add_piece(reader, data, piece, reader->left == 1);
+    return piece;
+}
+
+bool al_cat_file_add(void *payload, const char *data, size_t len)
+{
+    struct al_cat_file *reader = payload;
+
+    while (len && !reader->broken) {
+        const size_t taken =
+            reader->left ? take_content(reader, data, len) : take_line(reader, data, len);
+
+        data += taken;
+        len -= taken;
+    }
+    return !reader->broken;
+}
+
+bool al_cat_file_is_whole(const struct al_cat_file *reader)
+{
+    return !reader->broken && !reader->left && !reader->line.len;
 }

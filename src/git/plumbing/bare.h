@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -46,9 +47,10 @@ typedef int (*al_object_fn)(void *payload, size_t which, const char *data, size_
 int al_bare_read(const struct al_location *at, const char *const *oids, size_t noids,
                  al_object_fn take, void *payload, struct al_error *err);
 
-/** Append those of `oids` that a repository, or its lender, has, with `blobs` only blobs; and those
- * that it lacks.  Either list may be NULL. */
-int al_git_find_objects(const struct al_location *at, const struct al_strv *oids, bool blobs,
+/** Append those names (full ids, or "<revision>:<path>") of objects that a repository, or its
+ * lender, has, with `blobs` only those of blobs; and those that it lacks.  Either list may be NULL.
+ */
+int al_git_find_objects(const struct al_location *at, const struct al_strv *names, bool blobs,
                         struct al_strv *ret_there, struct al_strv *ret_missing,
                         struct al_error *err);
 
@@ -140,5 +142,47 @@ struct al_merge_files {
  */
 int al_bare_merge_files(const struct al_location *at, const struct al_merge_files *files,
                         struct al_str *ret_content, bool *ret_conflict, struct al_error *err);
+
+/* --- Cat file --- */
+
+/*
+ * Reader of the output of `git cat-file --batch`: objects, in the order of the request.  git does
+ * not check an id when it reads an object, so a forged file below objects/ would be taken for the
+ * object.
+ *
+ * Source: git-cat-file(1) "BATCH OUTPUT".
+ */
+
+/** The reader.  Set up with AL_CAT_FILE_INIT().  Either function ends the reading with false. */
+struct al_cat_file {
+    /** Called with each object: its id, and "blob" or the like.  `type` is NULL for a word that
+     * names none, which is the word then.  May be NULL. */
+    bool (*begin)(void *payload, const char *oid, const char *type, uint64_t size);
+    /** Gets its bytes in pieces, at least one; `last` is set with the final one. */
+    bool (*add)(void *payload, const char *data, size_t len, bool last);
+    void *payload;
+    bool
+        verifies; /**< an object whose hash is not its id ends the reading, before its last piece */
+    bool mismatch;        /**< there was one */
+    char id[AL_OID_TEXT]; /**< of the object that is read, or was read last; with `verifies` */
+
+    /* Private. */
+    struct al_hash hash; /* of that object so far */
+    struct al_str line;  /* the header being read */
+    uint64_t left;       /* bytes left of the object, with the newline after it */
+    bool broken;
+};
+
+#define AL_CAT_FILE_INIT(begin_fn, add_fn, data)                                                   \
+    ((struct al_cat_file){                                                                         \
+        .begin = (begin_fn), .add = (add_fn), .payload = (data), .line = AL_STR_INIT })
+
+void al_cat_file_clear(struct al_cat_file *reader);
+
+/** Sink function: parse the next bytes, split anywhere.  `payload` is the reader. */
+bool al_cat_file_add(void *payload, const char *data, size_t len);
+
+/** Test whether the input so far is whole objects. */
+bool al_cat_file_is_whole(const struct al_cat_file *reader);
 
 #endif

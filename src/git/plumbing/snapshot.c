@@ -1,23 +1,202 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/plumbing/snapshot.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/environment.h"
-#include "git/plumbing/bare_run.h"
+#include "git/failure.h"
 #include "git/run.h"
 #include "guard/nofollow.h"
+#include "proc/spawn.h"
 
 #define FEW_BYTES     8192u        /* of paths */
 #define FED_MAX_BYTES (256 * 1024) /* larger ones are few */
 #define COMMITTED     "progress committed\n"
 #define COPY_PART     4 /* of the time is for copying a commit */
+#define ERR_MAX_BYTES (64u * 1024u)
+#define END_MS        2000 /* time for git to end by itself */
+#define POLL_MS       1000 /* the deadline is looked at as often */
+
+/* --- A child beside its caller --- */
+
+/* Give it a moment to end. */
+static void await_end(const struct al_spawned *child)
+{
+    struct pollfd end = { .fd = child->process.pidfd, .events = POLLIN };
+
+    (void)poll(&end, 1, END_MS);
+}
+
+void al_beside_clear(struct al_beside *beside)
+{
+    struct al_proc_result result;
+
+    al_closep(&beside->in_fd);
+    if (beside->child && beside->out_fd < 0)
+        await_end(beside->child);
+    if (beside->child)
+        al_running_end(al_take(&beside->child), &result);
+    al_closep(&beside->out_fd);
+    al_closep(&beside->err_fd);
+}
+
+/* Start a command, with `is_fed` one that gets its input piece by piece. */
+static int begin_beside(const struct al_location *at, const struct al_git_command *command,
+                        bool is_fed, struct al_beside *ret_beside, struct al_error *err)
+{
+    al_auto(al_git_child_clear) struct al_git_child child;
+    int ends[2] = { -1, -1 }, r = al_git_child_prepare(at, command, &child, err);
+
+    if (r < 0)
+        return r;
+    ret_beside->err_fd = memfd_create("messages", MFD_CLOEXEC);
+    if (!is_fed)
+        child.spec.out_fd = ret_beside->out_fd = memfd_create("list", MFD_CLOEXEC);
+    if (ret_beside->err_fd < 0 || child.spec.out_fd < 0 || (is_fed && pipe2(ends, O_CLOEXEC) < 0))
+        return al_error_errno(err, errno, "cannot hold what git says");
+    child.spec.sandbox = &child.sandbox;
+    child.spec.err_fd = ret_beside->err_fd;
+    if (is_fed) {
+        child.spec.in_fd = ends[0];
+        ret_beside->in_fd = ends[1];
+        (void)fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    }
+    r = al_running_start(&child.spec, &ret_beside->child, err);
+    al_close(ends[0]);
+    return r;
+}
+
+/* Give a sink what a file has. */
+static int give(int fd, struct al_sink sink)
+{
+    char piece[65536];
+    ssize_t len;
+
+    for (off_t at = 0; (len = pread(fd, piece, sizeof(piece), at)) > 0; at += len)
+        if (!sink.add(sink.payload, piece, (size_t)len))
+            break;
+    return len < 0 ? -errno : 0;
+}
+
+/* A child that has ended: pass its output on, or what it complained about.  One that gets its input
+ * piece by piece should not have. */
+static int end_of(const struct al_location *at, struct al_beside *beside, struct al_sink sink,
+                  struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = {
+        .out = AL_TEXT_INIT(0),
+        .err = AL_TEXT_INIT(ERR_MAX_BYTES),
+    };
+    struct al_proc_result result;
+    bool did_well;
+    int r;
+
+    al_running_end(al_take(&beside->child), &result);
+    at->budget->exit_code = output.exit_code = result.exit_code;
+    did_well = result.exit_code == 0 && beside->out_fd >= 0;
+    r = did_well ? give(beside->out_fd, sink) : give(beside->err_fd, al_git_text_sink(&output.err));
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot read what git says");
+    al_text_end(&output.err);
+    return did_well ? 0 : al_git_failed(&output, err);
+}
+
+/* Wait for the end of a child, and pass its output on. */
+static int end_beside(const struct al_location *at, struct al_beside *beside, struct al_sink sink,
+                      struct al_error *err)
+{
+    struct al_deadline deadline = al_deadline_begin(at->budget);
+    struct pollfd fds[] = {
+        { .fd = beside->child->process.pidfd, .events = POLLIN },
+        { .fd = al_cancel_fd(at->budget->cancel), .events = POLLIN },
+    };
+    int r = 0;
+
+    while (r == 0 && !fds[0].revents) {
+        (void)poll(fds, AL_COUNT(fds), POLL_MS);
+        r = fds[0].revents ? 0 : al_deadline_check(&deadline, err);
+    }
+    al_deadline_sync(&deadline);
+    return r < 0 ? r : end_of(at, beside, sink, err);
+}
+
+/* False at the end of the stream. */
+static bool read_some(int fd, struct al_str *text)
+{
+    char piece[4096];
+    const ssize_t len = read(fd, piece, sizeof(piece));
+
+    if (len > 0)
+        al_str_add(text, piece, (size_t)len);
+    return len > 0 || (len < 0 && errno == EINTR);
+}
+
+/* Write to the child, and read until its output ends as it should.  AL_ERR_AGAIN: it has ended. */
+static int converse(const struct al_beside *fed, const struct al_str *input, const char *until,
+                    struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    struct al_deadline deadline = al_deadline_begin(budget);
+    size_t sent = 0;
+    int r = 0;
+
+    while (r == 0 && !al_ends_with(out->buf, until)) {
+        struct pollfd fds[] = {
+            { .fd = fed->child->out_fd, .events = POLLIN },
+            { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
+            { .fd = sent < input->len ? fed->in_fd : -1, .events = POLLOUT },
+        };
+        ssize_t n;
+
+        (void)poll(fds, AL_COUNT(fds), POLL_MS);
+        n = fds[2].revents ? write(fed->in_fd, input->buf + sent, input->len - sent) : 0;
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            sent = input->len; /* it has ended, and its output says why */
+        sent += n > 0 ? (size_t)n : 0;
+        r = fds[0].revents && !read_some(fds[0].fd, out) ? AL_ERR_AGAIN
+                                                         : al_deadline_check(&deadline, err);
+    }
+    al_deadline_sync(&deadline);
+    return r;
+}
+
+/* Give a child more input, and wait until its output ends with `until`.  The command starts it, if
+ * there is none yet. */
+static int feed_beside(const struct al_location *at, const struct al_git_command *command,
+                       struct al_beside *fed, const struct al_str *input, const char *until,
+                       struct al_str *ret_output, struct al_error *err)
+{
+    const size_t len = ret_output->len;
+    bool was_there;
+    int r;
+
+    if (fed->in_fd < 0)
+        al_beside_clear(fed);
+    was_there = fed->child;
+    r = was_there ? 0 : begin_beside(at, command, true, fed, err);
+    if (r == 0)
+        r = converse(fed, input, until, at->budget, ret_output, err);
+    if (r == AL_ERR_AGAIN && !was_there) {
+        await_end(fed->child);
+        r = end_of(at, fed, al_git_sink(NULL), err);
+    }
+    if (r < 0)
+        al_beside_clear(fed);
+    if (r != AL_ERR_AGAIN)
+        return r;
+    al_str_truncate(ret_output, len); /* it was killed since; another one does as well */
+    return feed_beside(at, command, fed, input, until, ret_output, err);
+}
+
+/* --- Snapshots --- */
 
 /* Begin a command over the directory.  Names that only other systems cannot have are recorded like
  * any other; the bare repository is never checked out. */
@@ -41,12 +220,11 @@ int al_snapshot_refresh(const struct al_snapshot_dir *dir, struct al_error *err)
     int r;
 
     begin(&command, dir);
-    command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "update-index", "-q", "--refresh", NULL);
-    r = al_git_read(&dir->at, &command, al_git_sink(NULL), &why);
+    r = al_git_write(&dir->at, &command, 0, &why);
     if (r == AL_ERR_EXECUTION && dir->at.budget->exit_code == 1) /* some files have changed */
         return 0;
-    return r < 0 ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
+    return al_error_pass(r, &why, err);
 }
 
 /* Copy the files of a commit while the times of those in the working tree are looked at: at 100,000
@@ -68,14 +246,14 @@ static int copy_and_refresh(const struct al_snapshot_dir *dir, const char *commi
     command.input_len = strlen(tree);
     al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", "--revs",
                  "--missing=allow-any", "--window=0", "objects/pack/pack", NULL);
-    (void)al_beside_begin(&at, &command, &copy, NULL);
+    (void)begin_beside(&at, &command, false, &copy, NULL);
     r = al_snapshot_refresh(dir, err);
     if (r < 0 || !copy.child)
         return r;
     part = *dir->at.budget;
     part.left_ms = most_ms = part.left_ms / COPY_PART + 1;
     at.budget = &part;
-    (void)al_beside_end(&at, &copy, al_git_sink(NULL), NULL);
+    (void)end_beside(&at, &copy, al_git_sink(NULL), NULL);
     dir->at.budget->left_ms -= most_ms - part.left_ms;
     return 0;
 }
@@ -86,10 +264,9 @@ int al_snapshot_begin(const struct al_snapshot_dir *dir, const char *commit, str
     int r;
 
     begin(&command, dir);
-    command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "read-tree", "-m", commit, NULL);
     command.borrows = true;
-    r = al_git_read(&dir->at, &command, al_git_sink(NULL), err);
+    r = al_git_write(&dir->at, &command, 0, err);
     return r < 0 ? r : copy_and_refresh(dir, commit, err);
 }
 
@@ -126,11 +303,11 @@ int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, voi
     al_strv_adds(&others.argv, "ls-files", "-z", "--others", NULL);
     if (!dir->ignores_nothing)
         al_strv_add(&others.argv, "--exclude-standard");
-    r = al_beside_begin(&dir->at, &changed, &beside, err);
+    r = begin_beside(&dir->at, &changed, false, &beside, err);
     if (r == 0)
         r = al_git_read(&dir->at, &others, sink, err);
     if (r == 0)
-        r = al_beside_end(&dir->at, &beside, sink, err);
+        r = end_beside(&dir->at, &beside, sink, err);
     return listing.status < 0 ? listing.status : r;
 }
 
@@ -157,7 +334,7 @@ int al_snapshot_ignored_begin(const struct al_repo *repo, int top_fd, bool track
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "--ignored", "--exclude-standard",
                  tracked ? "--cached" : "--others", tracked ? NULL : "--directory", NULL);
-    return al_beside_begin(&repo->at, &command, ret_beside, err);
+    return begin_beside(&repo->at, &command, false, ret_beside, err);
 }
 
 int al_snapshot_ignored_end(const struct al_repo *repo, struct al_beside *beside,
@@ -166,7 +343,7 @@ int al_snapshot_ignored_end(const struct al_repo *repo, struct al_beside *beside
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_paths);
 
-    return al_beside_end(&repo->at, beside, (struct al_sink){ al_nul_records_add, &records }, err);
+    return end_beside(&repo->at, beside, (struct al_sink){ al_nul_records_add, &records }, err);
 }
 
 /* Append the content of a file to a stream of git-fast-import(1). */
@@ -218,7 +395,6 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
     if (r < 0 || !paths->len)
         return r;
     begin(&command, dir);
-    command.class = AL_GIT_WRITE;
     al_git_command_feed(&command, paths);
     /* All new blobs go into one pack, not compressed: git repack does that later. */
     al_strv_add(&command.argv, "-c");
@@ -227,7 +403,7 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
     if (drop) /* which the others do not change */
         al_strv_add(&command.argv, "--force-remove");
     al_strv_adds(&command.argv, "--add", "--remove", "--replace", "-z", "--stdin", NULL);
-    return al_git_read(&dir->at, &command, al_git_sink(NULL), err);
+    return al_git_write(&dir->at, &command, 0, err);
 }
 
 static void begin_import(struct al_git_command *command)
@@ -246,15 +422,16 @@ static int import(const struct al_location *at, struct al_git_command *command,
     return al_git_read(at, command, al_git_sink(ret_output), err);
 }
 
-int al_snapshot_commit(const struct al_location *at, struct al_fed **import, struct al_str *stream,
-                       const char *reference, struct al_str *ret_output, struct al_error *err)
+int al_snapshot_commit(const struct al_location *at, struct al_beside *import,
+                       struct al_str *stream, const char *reference, struct al_str *ret_output,
+                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     begin_import(&command);
     if (reference)
         al_str_addf(stream, "checkpoint\nreset %s\n\n" COMMITTED, reference);
-    return al_fed_add(at, &command, import, stream, reference ? COMMITTED : "", ret_output, err);
+    return feed_beside(at, &command, import, stream, reference ? COMMITTED : "", ret_output, err);
 }
 
 int al_snapshot_import(const struct al_location *at, const struct al_str *stream,
@@ -308,35 +485,6 @@ void al_import_object(struct al_str *stream, unsigned mode, const char *oid, con
         al_str_adds(stream, "D ");
     al_import_quote(stream, dir, path);
     al_str_addc(stream, '\n');
-}
-
-int al_snapshot_find_missing(const struct al_location *at, const struct al_str *names,
-                             struct al_strv *ret_missing, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    const char *name = names->buf, *answer;
-    int r;
-
-    if (!names->len)
-        return 0;
-    al_git_command_feed(&command, names);
-    al_strv_adds(&command.argv, "git", "cat-file", "-z", "--batch-check=%(objecttype)", NULL);
-    command.borrows = true;
-    r = al_git_read(at, &command, al_git_sink(&output), err);
-    /* An answer is the type, or the name, which may have any byte, and " missing". */
-    for (answer = output.buf; r == 0 && *answer && name < names->buf + names->len;
-         name += strlen(name) + 1) {
-        const size_t len = strlen(name);
-        const bool missing =
-            !strncmp(answer, name, len) && al_starts_with(answer + len, " missing\n");
-
-        if (missing)
-            al_strv_add(ret_missing, name);
-        answer = missing ? answer + len + strlen(" missing\n")
-                         : strchrnul(answer, '\n') + (strchr(answer, '\n') != NULL);
-    }
-    return r;
 }
 
 int al_snapshot_references(const struct al_repo *repo, struct al_str *ret_lines,

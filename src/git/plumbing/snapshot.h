@@ -18,11 +18,24 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "git/plumbing/bare.h"
-#include "git/plumbing/bare_run.h"
 #include "git/repo/repo.h"
+
+struct al_spawned;
 
 /** The content of info/attributes. */
 #define AL_SNAPSHOT_ATTRIBUTES "* -text -eol -crlf -filter -ident -working-tree-encoding\n"
+
+/** A git child that works while its caller does other work. */
+struct al_beside {
+    struct al_spawned *child;
+    int in_fd;          /* for its input, if it gets that piece by piece */
+    int out_fd, err_fd; /* files that have what it has written; -1: a pipe of its own has it */
+};
+#define AL_BESIDE_INIT ((struct al_beside){ .in_fd = -1, .out_fd = -1, .err_fd = -1 })
+
+/** End the child if it works still.  One that gets its input piece by piece has a moment to end by
+ * itself. */
+void al_beside_clear(struct al_beside *beside);
 
 /** A directory of the user's, and the index over it.  All members are borrowed. */
 struct al_snapshot_dir {
@@ -56,7 +69,8 @@ int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_s
 
 /** Begin to list the paths that the ignore rules match, relative to the top: those of the
  * repository's own index, or without `tracked` those that it lacks, a directory of nothing else as
- * one.  See al_beside_begin(). */
+ * one.  al_beside_clear() is due in each case.
+ * Threads: the child ends with the thread that started it. */
 int al_snapshot_ignored_begin(const struct al_repo *repo, int top_fd, bool tracked,
                               struct al_beside *ret_beside, struct al_error *err);
 
@@ -84,14 +98,16 @@ int al_bare_import(const struct al_location *at, int stream_fd, struct al_str *r
 
 /**
  * Write a commit in the same way, to `reference`, with a git that stays for the next one: starting
- * it takes longer than the rest.
+ * it takes longer than the rest.  Once its in_fd is closed it ends meanwhile, and another one is
+ * started for the next.
  *
- * @param import     NULL at first, and again after a failure.  For al_fed_end().
+ * @param import     For al_beside_clear(), in the thread that started it.
  * @param stream     What is to be done last is appended.
  * @param reference  NULL: only start that git, which gets ready meanwhile; the stream is empty.
  */
-int al_snapshot_commit(const struct al_location *at, struct al_fed **import, struct al_str *stream,
-                       const char *reference, struct al_str *ret_output, struct al_error *err);
+int al_snapshot_commit(const struct al_location *at, struct al_beside *import,
+                       struct al_str *stream, const char *reference, struct al_str *ret_output,
+                       struct al_error *err);
 
 /** Tell such a stream that a file has this content.  Its path is `dir`, which ends with '/' or is
  * empty, and `path`.
@@ -105,10 +121,6 @@ void al_import_object(struct al_str *stream, unsigned mode, const char *oid, con
 
 /** Append a path of such a stream, in quotes. */
 void al_import_quote(struct al_str *stream, const char *dir, const char *path);
-
-/** Append the paths (as "<revision>:<path>") that name nothing.  The request has NUL after each. */
-int al_snapshot_find_missing(const struct al_location *at, const struct al_str *names,
-                             struct al_strv *ret_missing, struct al_error *err);
 
 /**
  * List the references of a repository: "<value> SP <name>" LF each, sorted by name.  The value is

@@ -11,7 +11,7 @@
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/layer.h"
-#include "git/plumbing/cat_file.h"
+#include "git/plumbing/bare.h"
 #include "git/plumbing/revision.h"
 #include "git/run.h"
 #include "guard/root.h"

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "git/location.h"
 #include "git/oid.h"
-#include "git/plumbing/cat_file.h"
+#include "git/plumbing/bare.h"
 #include "git/plumbing/revision.h"
 #include "git/repo/git.h"
 #include "git/run.h"

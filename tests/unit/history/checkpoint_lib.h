@@ -80,7 +80,7 @@ static inline int try_take(struct saver *s, const char *before, const struct al_
 
     al_error_clear(&s->w->err);
     r = al_checkpoint_create(s->store, &reason, s->id, &s->w->err);
-    al_fed_end(&s->store->import); /* while it runs, its packs are kept */
+    al_beside_clear(&s->store->import); /* while it runs, its packs are kept */
     return r;
 }
 

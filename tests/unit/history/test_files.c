@@ -172,7 +172,7 @@ static void records_nested_repositories_of_every_name(void **state)
     }
 }
 
-/* --- al_snapshot_find_missing() --- */
+/* --- al_git_find_objects() --- */
 
 static void finds_names_that_a_checkpoint_lacks(void **state)
 {
@@ -200,7 +200,7 @@ static void finds_names_that_a_checkpoint_lacks(void **state)
         { "", true },
     };
     struct saver *s = *state;
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
     size_t next = 0;
 
@@ -211,13 +211,13 @@ static void finds_names_that_a_checkpoint_lacks(void **state)
     tmpdir_write(s->w->repo, "blob\n", "x");
     tmpdir_symlink(s->w->repo, "dir", "link");
     take(s, NULL);
-    assert_int_equal(al_snapshot_find_missing(&s->store->bare, &names, &missing, NULL), 0);
+    assert_int_equal(al_git_find_objects(&s->store->bare, &names, false, NULL, &missing, NULL), 0);
     assert_int_equal(missing.count, 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        al_str_addf(&names, "%s:%s", s->id, rows[i].path);
-        al_str_addc(&names, '\0');
+        al_strv_addf(&names, "%s:%s", s->id, rows[i].path);
     }
-    assert_int_equal(al_snapshot_find_missing(&s->store->bare, &names, &missing, &s->w->err), 0);
+    assert_int_equal(
+        al_git_find_objects(&s->store->bare, &names, false, NULL, &missing, &s->w->err), 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (rows[i].there)
             continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/plumbing/cat_file.c: objects are read byte for byte however their bytes arrive. */
-#include "git/plumbing/cat_file.h"
+/* git/plumbing/bare.c: objects are read byte for byte however their bytes arrive. */
+#include "git/plumbing/bare.h"
 #include "tests/unit/git/lib.h"
 
 /* "oid type size|bytes|" of each object. */
