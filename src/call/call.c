@@ -115,15 +115,9 @@ static int64_t configured_int(const struct al_call *call, unsigned flag, int64_t
 {
     const struct al_tool *tool = call->tool;
 
-    for (size_t i = 0; call->args && i < tool->nparams; i++) {
-        const struct al_param *param = &tool->params[i];
-
-        if (param->flags & flag) {
-            const int64_t given = al_args_int(call->args, param)->value;
-
-            return given > 0 ? given : standard;
-        }
-    }
+    for (size_t i = 0; call->args && i < tool->nparams; i++)
+        if (tool->params[i].flags & flag && al_args_int(call->args, &tool->params[i])->value > 0)
+            return al_args_int(call->args, &tool->params[i])->value;
     return standard;
 }
 
@@ -189,7 +183,7 @@ static void summarize(struct al_call *call)
     al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
 
     if (tool->summarize && (call->is_resolved || !tool->summary))
-        tool->summarize(call, call->args, &summary);
+        tool->summarize(call, &summary);
     else if (tool->summary)
         al_tool_write_summary(tool, call->args, &summary);
     else
@@ -238,7 +232,7 @@ static int open_repository(struct al_call *call, struct al_error *err)
     int r;
 
     if (call->tool->open_repository)
-        return call->tool->open_repository(call, call->args, &call->repo, err);
+        return call->tool->open_repository(call, &call->repo, err);
     if (!call->tool->at_first_root)
         return al_repo_open(session->git, first, working_dir_of(call), &call->budget, &call->repo,
                             err);
@@ -326,8 +320,7 @@ bool al_call_tighten(struct al_call *call)
 {
     const struct al_stricter *form = call->tool->stricter, *end = form + call->tool->nstricter;
 
-    while (form < end &&
-           !(al_stricter_is_of(form, call->operation) && form->holds(call, call->args)))
+    while (form < end && !(al_stricter_is_of(form, call->operation) && form->holds(call)))
         form++;
     if (form == end)
         return false;
@@ -355,7 +348,7 @@ static int authorize(struct al_call *call, struct al_error *err)
     if (r == 0)
         r = al_call_resolve_now(call, err);
     if (r == 0 && call->tool->authorize)
-        r = call->tool->authorize(call, call->args, err);
+        r = call->tool->authorize(call, err);
     if (r == 0)
         (void)al_call_tighten(call);
     return r;
@@ -371,7 +364,7 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
         call->executed = true;
         al_call_trace_execute(call, timeout_of(call));
         result->exit_code = 0; /* an operation that ran git says its own */
-        r = call->operation->execute(call, call->args, result, err);
+        r = call->operation->execute(call, result, err);
         if (r < 0 && !result->structured)
             result->exit_code = -1;
         al_result_finish(result, r == 0);
@@ -585,6 +578,19 @@ const struct al_tool *al_call_tool(const struct al_call *call)
     return call->tool;
 }
 
+const void *al_call_args(const struct al_call *call)
+{
+    return call->args;
+}
+
+void *al_call_swap_args(struct al_call *call, void *args)
+{
+    void *before = call->args;
+
+    call->args = args;
+    return before;
+}
+
 const json_t *al_call_arguments(const struct al_call *call)
 {
     return call->expanded_arguments ? call->expanded_arguments : call->input->arguments;
@@ -635,11 +641,10 @@ struct al_repo *al_call_repo(const struct al_call *call)
     return call->repo;
 }
 
-int al_call_without_repository(struct al_call *call, const void *args, struct al_repo **ret_repo,
+int al_call_without_repository(struct al_call *call, struct al_repo **ret_repo,
                                struct al_error *err)
 {
     (void)call;
-    (void)args;
     (void)err;
     *ret_repo = NULL;
     return 0;
@@ -656,7 +661,7 @@ int al_call_affected_files(struct al_call *call, const struct al_strv **ret_file
     int r = 0;
 
     if (!call->has_affected_files && call->tool->affected_files)
-        r = call->tool->affected_files(call, call->args, &call->affected_files, err);
+        r = call->tool->affected_files(call, &call->affected_files, err);
     call->has_affected_files = r == 0;
     *ret_files = &call->affected_files;
     return r;
@@ -669,7 +674,7 @@ int al_call_resolve_now(struct al_call *call, struct al_error *err)
     if (call->is_resolved)
         return 0;
     if (call->tool->resolve)
-        r = call->tool->resolve(call, call->args, err);
+        r = call->tool->resolve(call, err);
     call->is_resolved = r == 0;
     if (r == 0)
         summarize(call);
@@ -692,10 +697,8 @@ const char *al_call_resolved(const struct al_call *call, const char *name)
     return NULL;
 }
 
-int al_call_resolved_paths(struct al_call *call, const void *args, struct al_strv *out,
-                           struct al_error *err)
+int al_call_resolved_paths(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    (void)args;
     (void)err;
     for (size_t i = 0; i + 1 < call->resolved.count; i += 2)
         if (!strcmp(call->resolved.items[i], AL_RESOLVED_PATH))

@@ -247,6 +247,13 @@ void al_result_dump(const struct al_result *result, const struct al_result_extra
 /** The tool of the call. */
 const struct al_tool *al_call_tool(const struct al_call *call);
 
+/** The argument struct of the tool.  Borrowed. */
+const void *al_call_args(const struct al_call *call);
+
+/** Give the hooks of another tool arguments of its own: exchange the struct for `args`, and give
+ * what it was, to be put back. */
+void *al_call_swap_args(struct al_call *call, void *args);
+
 /** The arguments that were decoded; NULL: {}.  Borrowed. */
 const json_t *al_call_arguments(const struct al_call *call);
 
@@ -318,8 +325,7 @@ void al_call_resolve(struct al_call *call, const char *name, const char *value);
 const char *al_call_resolved(const struct al_call *call, const char *name);
 
 /** For `policy_paths`: the values of AL_RESOLVED_PATH. */
-int al_call_resolved_paths(struct al_call *call, const void *args, struct al_strv *out,
-                           struct al_error *err);
+int al_call_resolved_paths(struct al_call *call, struct al_strv *out, struct al_error *err);
 
 /** Keep data that `authorize` derived from the arguments, for the stages after it.  `data` is taken
  * over, and earlier data freed. */
@@ -338,7 +344,7 @@ void al_call_expect_changes(const struct al_call *call);
 struct al_repo *al_call_repo(const struct al_call *call);
 
 /** For `open_repository` of a tool that works in the sandbox alone. */
-int al_call_without_repository(struct al_call *call, const void *args, struct al_repo **ret_repo,
+int al_call_without_repository(struct al_call *call, struct al_repo **ret_repo,
                                struct al_error *err);
 
 /**

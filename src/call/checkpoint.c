@@ -161,7 +161,7 @@ static int add_overwritten_files(struct al_call *call, struct al_strv *ret_names
     if (r == 0)
         add_below_top(call, files, ret_names);
     if (r == 0 && call->tool->overwritten_files)
-        r = call->tool->overwritten_files(call, call->args, &more, err);
+        r = call->tool->overwritten_files(call, &more, err);
     add_below_top(call, &more, ret_names);
     return r;
 }
@@ -212,7 +212,7 @@ int al_call_list_changed(struct al_call *call, bool *ret_known, struct al_strv *
 
     if (!(call->operation->effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES)) &&
         call->tool->changed_files)
-        r = call->tool->changed_files(call, call->args, &known, &files, err);
+        r = call->tool->changed_files(call, &known, &files, err);
     *ret_known = r == 0 && known;
     if (*ret_known)
         add_below_top(call, &files, ret_names);

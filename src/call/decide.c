@@ -162,7 +162,7 @@ static int preview_once(struct al_call *call, struct al_stable_read *reading, st
     *ret_stable = true;
     al_stable_read_begin(reading);
     call->budget.stable_read = reading;
-    r = call->tool->preview(call, call->args, out, err);
+    r = call->tool->preview(call, out, err);
     call->budget.stable_read = NULL;
     return r == 0 && call->repo ? al_stable_read_check(call->repo, reading, ret_stable, err) : r;
 }
@@ -475,7 +475,7 @@ static char *command_line(const struct al_call *call)
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     bool whole;
 
-    if (call->tool->command_line && call->tool->command_line(call, call->args, &line))
+    if (call->tool->command_line && call->tool->command_line(call, &line))
         return al_asprintf(": %s", line.buf);
     al_str_reset(&line);
     al_str_adds(&line, "airlock call");
@@ -828,7 +828,7 @@ int al_call_prepare(struct al_call *call, struct al_error *err)
             r = lock_for_writing(call, err);
         if (r == 0 && call->tool->fetch && !call->fetched) {
             call->fetched = true;
-            r = call->tool->fetch(call, call->args, err);
+            r = call->tool->fetch(call, err);
         }
         if (r == 0)
             r = al_call_checkpoint_before(call, err);

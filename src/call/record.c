@@ -191,7 +191,7 @@ static void trace_words(const struct al_call *call, bool checked)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
 
-    call->tool->trace(call, call->args, checked, &words);
+    call->tool->trace(call, checked, &words);
     trace(call, checked ? "Validation: \u2713 passed (%s)" : "Command: %s", words.buf);
 }
 

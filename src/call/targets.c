@@ -257,7 +257,7 @@ static int add_unnamed(struct collection *to, bool every, struct al_error *err)
     int r = 0;
 
     if (!every && call->tool->policy_paths)
-        r = call->tool->policy_paths(call, call->args, &names, err);
+        r = call->tool->policy_paths(call, &names, err);
     else if (changes)
         r = al_call_list_changed(call, &known, &names, err);
     if (r == 0)

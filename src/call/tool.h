@@ -72,8 +72,7 @@ struct al_operation {
     bool (*applies)(const struct al_call *call, const void *args);
     unsigned effects; /**< enum al_effects */
     /** Stage 7: do it. */
-    int (*execute)(struct al_call *call, const void *args, struct al_result *result,
-                   struct al_error *err);
+    int (*execute)(struct al_call *call, struct al_result *result, struct al_error *err);
     enum al_asks asks;
 
     /* Stage 6; most operations have none of these. */
@@ -96,9 +95,9 @@ struct al_operation {
  * `airlock tools` and policy rules see the plain operation. */
 struct al_stricter {
     const char *operation; /**< its name; NULL: every operation that changes something */
-    bool (*holds)(struct al_call *call, const void *args); /**< asked at the end of stage 4 */
-    const char *condition; /**< the same in words, printed after "asks": "for …" */
-    unsigned effects;      /**< further ones.  The user is always asked */
+    bool (*holds)(struct al_call *call); /**< asked at the end of stage 4 */
+    const char *condition;               /**< the same in words, printed after "asks": "for …" */
+    unsigned effects;                    /**< further ones.  The user is always asked */
 };
 
 /** The argument struct of a tool with a definition begins with this. */
@@ -173,8 +172,7 @@ struct al_tool {
      *
      * @param[out] ret_repo  NULL: there is none.  Freed by the call.
      */
-    int (*open_repository)(struct al_call *call, const void *args, struct al_repo **ret_repo,
-                           struct al_error *err);
+    int (*open_repository)(struct al_call *call, struct al_repo **ret_repo, struct al_error *err);
 
     /** git runs at the top of the working tree, and paths are relative to the top.  Otherwise both
      * go by the working directory. */
@@ -222,7 +220,7 @@ struct al_tool {
     /** The same for what that cannot say: appended to `out`, before anything is resolved unless
      * there is a `summary`, and after each `resolve`.  The caller sanitizes it.  Both NULL: the
      * title. */
-    void (*summarize)(const struct al_call *call, const void *args, struct al_str *out);
+    void (*summarize)(const struct al_call *call, struct al_str *out);
 
     /**
      * Stage 4: resolve what the arguments name: a commit to its id, a branch to its full name, a
@@ -231,25 +229,23 @@ struct al_tool {
      * pipeline calls this again to see whether an answer is still valid, so it must not change
      * anything.
      */
-    int (*resolve)(struct al_call *call, const void *args, struct al_error *err);
+    int (*resolve)(struct al_call *call, struct al_error *err);
 
     /** Stage 5: append the paths that rules look at, relative to the top, for a call whose
      * parameters name none; "" is every path.  NULL: those of `changed_files` where an operation
      * changes files and they can be told, else every path. */
-    int (*policy_paths)(struct al_call *call, const void *args, struct al_strv *out,
-                        struct al_error *err);
+    int (*policy_paths)(struct al_call *call, struct al_strv *out, struct al_error *err);
 
     /** Stage 4: checks that only the tool can make, on paths and refs.  Asks no user. */
-    int (*authorize)(struct al_call *call, const void *args, struct al_error *err);
+    int (*authorize)(struct al_call *call, struct al_error *err);
 
     /** Stage 5: append what the user sees below the summary (a diff), and make the checks that have
      * to fail before a user is asked. */
-    int (*preview)(struct al_call *call, const void *args, struct al_str *out,
-                   struct al_error *err);
+    int (*preview)(struct al_call *call, struct al_str *out, struct al_error *err);
 
     /** Stage 5: append the command with which a user can make this call in a terminal.  False: it
      * cannot be written on a line.  NULL: `airlock call`. */
-    bool (*command_line)(const struct al_call *call, const void *args, struct al_str *out);
+    bool (*command_line)(const struct al_call *call, struct al_str *out);
 
     /** Stage 5: names of values that `resolve` adds, ended by NULL.  An "always" covers only these
      * values.  NULL: it covers the operation in this repository. */
@@ -260,15 +256,14 @@ struct al_tool {
      * absolute or relative to the working directory.  If one of these files changes before the call
      * runs, the user is asked again.
      */
-    int (*affected_files)(struct al_call *call, const void *args, struct al_strv *out,
-                          struct al_error *err);
+    int (*affected_files)(struct al_call *call, struct al_strv *out, struct al_error *err);
 
     /**
      * Stage 6, once, under the write lock and before the checkpoint: bring what the operation needs
      * over the network.  It may change nothing but what a fetch changes, which is never undone.  So
      * what others do during a long exchange is older than the checkpoint, and none of the call's.
      */
-    int (*fetch)(struct al_call *call, const void *args, struct al_error *err);
+    int (*fetch)(struct al_call *call, struct al_error *err);
 
     /** Stage 6: the references that operations can move which do not say it themselves, of enum
      * al_moves. */
@@ -276,8 +271,7 @@ struct al_tool {
 
     /** Stage 6: append further files that the call overwrites, in the same form.  The checkpoint
      * has to contain them; the approval does not depend on them. */
-    int (*overwritten_files)(struct al_call *call, const void *args, struct al_strv *out,
-                             struct al_error *err);
+    int (*overwritten_files)(struct al_call *call, struct al_strv *out, struct al_error *err);
 
     /**
      * Stages 5 and 6: append every file of the working tree that the call can change, also when it
@@ -288,8 +282,8 @@ struct al_tool {
      * @param[out] ret_known  False: it cannot be told.
      * @return as ever; AL_ERR_EXECUTION: it cannot be told either.
      */
-    int (*changed_files)(struct al_call *call, const void *args, bool *ret_known,
-                         struct al_strv *out, struct al_error *err);
+    int (*changed_files)(struct al_call *call, bool *ret_known, struct al_strv *out,
+                         struct al_error *err);
 
     /** Stage 6: the call goes back by the checkpoints (history/rollback.h), which takes the locks,
      * saves the present and has a record of its own. */
@@ -310,7 +304,7 @@ struct al_tool {
 
     /** For `-v`: the text of the `Command:` line, or, `checked`, a short note on why the call was
      * allowed.  NULL: the summary; the operation, its effects and who decided. */
-    void (*trace)(const struct al_call *call, const void *args, bool checked, struct al_str *out);
+    void (*trace)(const struct al_call *call, bool checked, struct al_str *out);
 };
 
 /** The union of the effects of all operations, without the stricter forms. */

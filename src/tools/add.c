@@ -35,10 +35,9 @@ static int choose(struct al_call *call, const struct add_args *args, struct al_c
 }
 
 /* List the files that are staged: all, those of paths, or those of hunks. */
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct add_args *args = p;
+    const struct add_args *args = al_call_args(call);
     const bool limits = al_call_tool(call) == &al_tool_everyday_add; /* git's paths are ignored */
     const bool every = args->all || (args->update && !(limits && args->paths.count));
     al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
@@ -80,9 +79,9 @@ static int git_check(void *p, struct al_error *err)
 }
 
 /* Resolve the paths and check for filters before approval. */
-static int git_authorize(struct al_call *call, const void *p, struct al_error *err)
+static int git_authorize(struct al_call *call, struct al_error *err)
 {
-    const struct add_args *args = p;
+    const struct add_args *args = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     const struct al_strv *files;
@@ -97,10 +96,9 @@ static int git_authorize(struct al_call *call, const void *p, struct al_error *e
 }
 
 /* The summary names at most two paths; list the files when it does not name them. */
-static int git_preview(struct al_call *call, const void *p, struct al_str *out,
-                       struct al_error *err)
+static int git_preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct add_args *args = p;
+    const struct add_args *args = al_call_args(call);
     bool named = !args->all && !args->update;
     const struct al_strv *files;
     int r = al_call_affected_files(call, &files, err);
@@ -114,10 +112,9 @@ static int git_preview(struct al_call *call, const void *p, struct al_str *out,
     return 0;
 }
 
-static int git_execute(struct al_call *call, const void *p, struct al_result *result,
-                       struct al_error *err)
+static int git_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct add_args *args = p;
+    const struct add_args *args = al_call_args(call);
     const struct al_add_options options = { .mode = mode_of(args), .paths = &args->paths };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
@@ -216,9 +213,9 @@ static void leave_unborn(struct al_call *call, const struct al_strv *files,
 }
 
 /* Refuse what git add would refuse after it has staged other paths. */
-static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
+static int everyday_authorize(struct al_call *call, struct al_error *err)
 {
-    const struct add_args *args = p;
+    const struct add_args *args = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *ignored = NULL;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -332,10 +329,9 @@ static int add_files(struct al_call *call, const struct add_args *args, const st
     return 0;
 }
 
-static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int everyday_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct add_args *args = p;
+    const struct add_args *args = al_call_args(call);
     al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r = choose(call, args, &chosen, &paths, err);
@@ -349,13 +345,11 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
     return r;
 }
 
-static int everyday_preview(struct al_call *call, const void *p, struct al_str *out,
-                            struct al_error *err)
+static int everyday_preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     const struct al_strv *files;
     int r = al_call_affected_files(call, &files, err);
 
-    (void)p;
     if (r == 0)
         al_git_files_excerpt(al_call_repo(call), files, "These files are staged:", out);
     return r;

@@ -22,9 +22,9 @@ struct blame_args {
 };
 
 /* Refuse a path outside the repository first, and pathspec magic where no file is called so. */
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct blame_args *args = p;
+    const struct blame_args *args = al_call_args(call);
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *path = NULL;
 
@@ -62,10 +62,9 @@ static int git_check(void *p, struct al_error *err)
     return 0;
 }
 
-static int git_blame(struct al_call *call, const void *p, struct al_result *result,
-                     struct al_error *err)
+static int git_blame(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct blame_args *args = p;
+    const struct blame_args *args = al_call_args(call);
     const struct al_blame_query query = {
         .path = args->path,
         .rev = args->commit,
@@ -177,10 +176,9 @@ static int explain_missing(struct al_call *call, const struct blame_args *args,
     return al_missing_path_fail(call, args->path, rev, err);
 }
 
-static int everyday_blame(struct al_call *call, const void *p, struct al_result *result,
-                          struct al_error *err)
+static int everyday_blame(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct blame_args *args = p;
+    const struct blame_args *args = al_call_args(call);
     al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
     al_auto(al_freep) char *shallow = al_shallow_commits(&al_call_repo(call)->at);
     struct showing showing = { .pages = &pages, .told = AL_STRV_INIT, .shallow = shallow };

@@ -59,10 +59,10 @@ static void add_deleted(const struct branch_args *args, struct al_strv *out)
 /* The commits of the branches that go may change during approval.  In `everyday` the commit that a
  * branch begins at is part of what is approved, and so is the branch that is renamed without being
  * named: rules look at it. */
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
     const struct al_location *at = &al_call_repo(call)->at;
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, refs = AL_STRV_INIT;
 
     if (args->action == DELETE || args->action == RENAME)
@@ -206,9 +206,9 @@ static int preview_delete(struct al_call *call, const struct branch_args *args, 
     return r;
 }
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     const char *at = al_call_resolved(call, AL_RESOLVED_COMMIT);
     const char *renamed = NULL;
     int r = 0;
@@ -250,9 +250,9 @@ static char *done_text(const struct branch_args *args)
 }
 
 /* git refuses to delete what another worktree has checked out, but renames it under that. */
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     const char *name = args->action == RENAME ? renamed_branch(call, args) : NULL;
     bool found;
 
@@ -319,10 +319,9 @@ static int git_check(void *p, struct al_error *err)
                : 0;
 }
 
-static int git_list(struct al_call *call, const void *p, struct al_result *result,
-                    struct al_error *err)
+static int git_list(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_branch_list(al_call_repo(call), args->list_all, args->list_remote,
                                al_call_max_bytes(call), &output, err);
@@ -331,10 +330,9 @@ static int git_list(struct al_call *call, const void *p, struct al_result *resul
 }
 
 /* git prints nothing when it creates or renames a branch; the result then says that it did. */
-static int git_change(struct al_call *call, const void *p, struct al_result *result,
-                      struct al_error *err)
+static int git_change(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *text = done_text(args);
     int r = change(call, args, args->name, &output, err);
@@ -412,10 +410,9 @@ static bool list_branch(void *payload, const struct al_listed_ref *branch)
     return !listing->truncated;
 }
 
-static int workflow_list(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int workflow_list(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     const struct al_refs_query query = { .remotes = args->remote, .ids = true };
     al_auto(al_json_decrefp) json_t *branches = al_json_array();
     al_auto(al_freep) char *current = NULL;
@@ -431,10 +428,9 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
-static int workflow_change(struct al_call *call, const void *p, struct al_result *result,
-                           struct al_error *err)
+static int workflow_change(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *text = done_text(args);
     const char *branch = args->action == RENAME ? args->new_name : args->name;
@@ -611,10 +607,9 @@ static int everyday_check(void *p, struct al_error *err)
     return args->name && args->action != LIST ? al_arg_check_branch("name", args->name, err) : 0;
 }
 
-static int everyday_list(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int everyday_list(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     const struct al_refs_query query = { .remotes = true,
                                          .pattern = args->name,
                                          .merged_into = args->merged_into,
@@ -623,10 +618,9 @@ static int everyday_list(struct al_call *call, const void *p, struct al_result *
     return al_show_refs(call, &query, result, err);
 }
 
-static int create(struct al_call *call, const void *p, struct al_result *result,
-                  struct al_error *err)
+static int create(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     int r = al_git_branch_create_from(al_call_repo(call), args->name, args->from,
                                       al_call_resolved(call, AL_RESOLVED_COMMIT), err);
 
@@ -635,10 +629,9 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
     return r;
 }
 
-static int rename_branch(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int rename_branch(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const char *name = renamed_branch(call, args);
     int r;
@@ -651,10 +644,9 @@ static int rename_branch(struct al_call *call, const void *p, struct al_result *
     return r;
 }
 
-static int remove_branches(struct al_call *call, const void *p, struct al_result *result,
-                           struct al_error *err)
+static int remove_branches(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct branch_args *args = p;
+    const struct branch_args *args = al_call_args(call);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     int r = 0;
 

@@ -190,9 +190,9 @@ struct request {
     bool force;
 };
 
-static struct request request_of(const struct al_call *call, const void *p)
+static struct request request_of(const struct al_call *call)
 {
-    const struct checkout_args *args = p;
+    const struct checkout_args *args = al_call_args(call);
     struct request request = { .create = args->create_branch, .force = args->force };
 
     if (al_call_tool(call)->is_everyday)
@@ -217,9 +217,9 @@ static bool is_from_index(const struct request *request)
 }
 
 /* Files may come from any tree, such as "HEAD:docs". */
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
-    const struct request request = request_of(call, p);
+    const struct request request = request_of(call);
     al_auto(al_freep) char *oid = NULL;
     int r;
 
@@ -281,9 +281,9 @@ static struct al_checkout_from source_of(const struct al_call *call, const struc
     };
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct request request = request_of(call, p);
+    const struct request request = request_of(call);
     const struct al_checkout_from from = source_of(call, &request);
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -300,10 +300,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 }
 
 /* Without `force` and paths git itself refuses to overwrite files. */
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct request request = request_of(call, p);
+    const struct request request = request_of(call);
     al_auto(al_freep) char *commit = switched_commit(call);
     const char *target = request.create ? "HEAD" : commit;
     struct al_repo *repo = al_call_repo(call);
@@ -317,10 +316,10 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     return r;
 }
 
-static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
                          struct al_error *err)
 {
-    const struct request request = request_of(call, p);
+    const struct request request = request_of(call);
     const char *commit = request.create ? "HEAD" : al_call_resolved(call, AL_RESOLVED_COMMIT);
     al_auto(al_freep) char *switched = switched_commit(call);
     struct al_repo *repo = al_call_repo(call);
@@ -341,9 +340,9 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
 }
 
 /* Show the changes that are lost.  No question is asked about a switch that git would refuse. */
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct request request = request_of(call, p);
+    const struct request request = request_of(call);
     const bool from_index = is_from_index(&request);
     const struct al_diff_options lost = {
         .unified = -1,
@@ -435,11 +434,10 @@ static void replace_advice(struct al_str *text)
     al_str_add(text, shorter.buf, shorter.len);
 }
 
-static int git_switch_to(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int git_switch_to(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
-    const struct request request = request_of(call, p);
+    const struct request request = request_of(call);
     const struct al_checkout_options options = options_of(call, &request);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
@@ -459,10 +457,9 @@ static int git_switch_to(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
-static int restore_paths(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int restore_paths(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct checkout_args *args = p;
+    const struct checkout_args *args = al_call_args(call);
     const struct al_restore_options options = { .paths = &args->paths, .worktree = true };
 
     return al_git_restore_named(call, &options, false, result, err);
@@ -560,16 +557,16 @@ static int switch_to(struct al_call *call, const struct request *request, const 
     return 0;
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct request request = request_of(call, p);
+    const struct checkout_args *args = al_call_args(call);
+    const struct request request = request_of(call);
     const struct al_checkout_from from = source_of(call, &request);
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     int r;
 
     if (!request.paths)
-        return switch_to(call, &request, ((const struct checkout_args *)p)->target, result, err);
+        return switch_to(call, &request, args->target, result, err);
     r = al_git_checkout_from(al_call_repo(call), &from, &files, err);
     if (r == 0)
         set_result(call, false, &files, result);
@@ -670,9 +667,9 @@ static int resolve_branch(struct al_call *call, const char *word, struct al_erro
     return 0;
 }
 
-static int switch_resolve(struct al_call *call, const void *p, struct al_error *err)
+static int switch_resolve(struct al_call *call, struct al_error *err)
 {
-    const struct checkout_args *args = p;
+    const struct checkout_args *args = al_call_args(call);
 
     if (args->rev)
         return al_resolve_commit(call, args->rev, err);
@@ -705,9 +702,9 @@ static int refuse_switch(struct al_call *call, const struct checkout_args *args,
     return r;
 }
 
-static int switch_authorize(struct al_call *call, const void *p, struct al_error *err)
+static int switch_authorize(struct al_call *call, struct al_error *err)
 {
-    const struct checkout_args *args = p;
+    const struct checkout_args *args = al_call_args(call);
     const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
     al_auto(al_freep) char *safe = args->create ? al_text_sanitize_line(args->branch) : NULL;
     int r = 0;
@@ -755,11 +752,10 @@ static int describe(struct al_call *call, const struct checkout_args *args, cons
     return r;
 }
 
-static int switch_execute(struct al_call *call, const void *p, struct al_result *result,
-                          struct al_error *err)
+static int switch_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct checkout_args *args = p;
-    const struct request request = request_of(call, p);
+    const struct checkout_args *args = al_call_args(call);
+    const struct request request = request_of(call);
     const struct al_checkout_options options = options_of(call, &request);
     al_auto(al_freep) char *left = NULL;
     al_auto(al_freep) char *before = al_ref_read_head(&al_call_repo(call)->at);

@@ -41,9 +41,9 @@ static enum al_operation_state resumable(struct al_call *call)
 
 /* Check before every file is staged: staging would mark conflicts as resolved, content might need a
  * filter, and without an identity the commit would fail afterwards. */
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     const struct al_repo *repo = al_call_repo(call);
     const struct al_strv *files;
     int r = resumable(call) ? al_git_resume_check(repo, err) : 0;
@@ -152,10 +152,9 @@ static bool fits_summary(const char *message)
     return !message[summary_bytes(message)];
 }
 
-static int git_preview(struct al_call *call, const void *p, struct al_str *out,
-                       struct al_error *err)
+static int git_preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
     bool is_same;
     int r = al_git_check_no_conflicts(repo, err);
@@ -177,10 +176,9 @@ static int git_preview(struct al_call *call, const void *p, struct al_str *out,
                            : al_git_commit_preview(repo, out, err);
 }
 
-static int git_execute(struct al_call *call, const void *p, struct al_result *result,
-                       struct al_error *err)
+static int git_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     const enum al_operation_state what = resumable(call);
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
@@ -211,9 +209,9 @@ static const struct al_operation git_operations[] = {
     { "commit", NULL, COMMITS, git_execute, AL_ASKS_BY_EFFECTS, AL_MOVES_BRANCH },
 };
 
-static void git_summarize(const struct al_call *call, const void *p, struct al_str *out)
+static void git_summarize(const struct al_call *call, struct al_str *out)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
 
     (void)call;
     al_str_adds(out, "Commit: ");
@@ -304,10 +302,9 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct commit_args),
 };
 
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
 
     return args->all ? al_git_affected_files(al_call_repo(call), NULL, true, out, err) : 0;
 }
@@ -352,11 +349,10 @@ static int show_staged_first(struct al_call *call, const struct al_strv *files, 
     return 0;
 }
 
-static int workflow_preview(struct al_call *call, const void *p, struct al_str *out,
-                            struct al_error *err)
+static int workflow_preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     static const struct al_diff_options unstaged = { .unified = -1 };
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
     const struct al_strv *files;
     bool is_same = false;
@@ -434,10 +430,9 @@ static int resume_it(struct al_call *call, const struct commit_args *args, struc
     return 0;
 }
 
-static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int workflow_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *made = NULL;
     const char *message = args->message ? args->message : al_call_plan(call)->draft;

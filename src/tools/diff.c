@@ -69,10 +69,9 @@ static int git_check(void *p, struct al_error *err)
 
 AL_WHEN(only_shows, struct diff_args, !args->output_dir)
 
-static int git_show(struct al_call *call, const void *p, struct al_result *result,
-                    struct al_error *err)
+static int git_show(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct diff_args *args = p;
+    const struct diff_args *args = al_call_args(call);
     const struct al_diff_options options = options_of(args);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
@@ -119,10 +118,9 @@ static int check_replaced(void *payload, const struct al_strv *names, struct al_
     return al_call_check_in_checkpoint(replaced->call, "output_dir", replaced->dir, names, err);
 }
 
-static int write_patches(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int write_patches(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct diff_args *args = p;
+    const struct diff_args *args = al_call_args(call);
     const struct al_diff_options options = options_of(args);
     al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
@@ -156,9 +154,9 @@ static const struct al_operation git_operations[] = {
       AL_ASKS_NEVER },
 };
 
-static int git_authorize(struct al_call *call, const void *p, struct al_error *err)
+static int git_authorize(struct al_call *call, struct al_error *err)
 {
-    const struct diff_args *args = p;
+    const struct diff_args *args = al_call_args(call);
     al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
 
     return args->output_dir ? resolve_output(call, args, &dir, err) : 0;
@@ -198,9 +196,11 @@ static int workflow_check(void *p, struct al_error *err)
     return 0;
 }
 
-static int workflow_authorize(struct al_call *call, const void *p, struct al_error *err)
+static int workflow_authorize(struct al_call *call, struct al_error *err)
 {
-    return al_workflow_check_paths(call, "paths", &((const struct diff_args *)p)->paths, err);
+    const struct diff_args *args = al_call_args(call);
+
+    return al_workflow_check_paths(call, "paths", &args->paths, err);
 }
 
 /** What is read while git prints. */
@@ -238,10 +238,9 @@ static void add_line(void *payload, const struct al_patch_line *line)
         al_json_append(parts->lines, al_json_stringn(line->text, line->len));
 }
 
-static int workflow_show(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int workflow_show(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct diff_args *args = p;
+    const struct diff_args *args = al_call_args(call);
     const struct al_diff_options options = options_of(args);
     al_auto(diff_result_clear) struct diff_result parts = { .diff = AL_STR_INIT,
                                                             .hunks = al_json_array() };
@@ -473,10 +472,9 @@ static int show_hunks(struct al_call *call, const struct diff_args *args, struct
     return al_pages_end(pages, left.buf, result, err);
 }
 
-static int everyday_diff(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int everyday_diff(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct diff_args *args = p;
+    const struct diff_args *args = al_call_args(call);
     al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
     int r = al_pages_begin(&pages, call, &args->page, err);
 

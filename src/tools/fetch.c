@@ -23,30 +23,30 @@ static void add_remotes(struct al_call *call, const struct fetch_args *args, str
                      args->remote ? al_strdup(args->remote) : al_remote_default(repo, current));
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     (void)err;
-    add_remotes(call, p, &names);
+    add_remotes(call, al_call_args(call), &names);
     for (size_t i = 0; i < names.count; i++)
         al_transfer_resolve(call, names.items[i]);
     return 0;
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct fetch_args *args = p;
+    const struct fetch_args *args = al_call_args(call);
 
-    return args->all ? 0 : al_transfer_authorize(call, p, err);
+    return args->all ? 0 : al_transfer_authorize(call, err);
 }
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     int r = 0;
 
-    add_remotes(call, p, &names);
+    add_remotes(call, al_call_args(call), &names);
     for (size_t i = 0; i < names.count && r == 0; i++) {
         al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
 
@@ -119,10 +119,9 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct fetch_args),
 };
 
-static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int workflow_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct fetch_args *args = p;
+    const struct fetch_args *args = al_call_args(call);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = 0;
@@ -187,13 +186,12 @@ static int everyday_check(void *p, struct al_error *err)
     return 0;
 }
 
-static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int everyday_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     const char *remote = al_call_resolved(call, "remote");
     al_auto(al_str_clear) struct al_str changes = AL_STR_INIT;
     bool blank = true; /* at the beginning of a line too */
-    int r = fetch_one(call, remote, p, &changes, err);
+    int r = fetch_one(call, remote, al_call_args(call), &changes, err);
 
     if (r < 0)
         return r;

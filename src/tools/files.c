@@ -31,9 +31,10 @@ struct file_args {
     .args_size = sizeof(struct file_args), .open_repository = al_call_without_repository
 
 /* The path in the sandbox is the call's tool data. */
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const char *given = ((const struct file_args *)p)->path;
+    const struct file_args *args = al_call_args(call);
+    const char *given = args->path;
     al_auto(al_freep) char *path = NULL;
     int r = al_sandbox_path(given, &path, err);
 
@@ -98,10 +99,9 @@ static void add_notes(const struct content *content, struct al_result *result)
     al_result_note(result, part);
 }
 
-static int read_file(struct al_call *call, const void *p, struct al_result *result,
-                     struct al_error *err)
+static int read_file(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct file_args *args = p;
+    const struct file_args *args = al_call_args(call);
     const char *path = al_call_tool_data(call);
     size_t max_bytes = al_call_max_bytes(call);
     bool less = args->limit.given && (size_t)args->limit.value < max_bytes;
@@ -191,10 +191,9 @@ int al_content_decode(const char *param, const char *given, int encoding, struct
                         param);
 }
 
-static int write_file(struct al_call *call, const void *p, struct al_result *result,
-                      struct al_error *err)
+static int write_file(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct file_args *args = p;
+    const struct file_args *args = al_call_args(call);
     const char *path = al_call_tool_data(call);
     al_auto(al_freep) char *shown = al_text_sanitize_line(args->path);
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
@@ -285,10 +284,9 @@ static int explain_none(struct al_call *call, const struct file_args *args, stru
     return 0;
 }
 
-static int list_files(struct al_call *call, const void *p, struct al_result *result,
-                      struct al_error *err)
+static int list_files(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct file_args *args = p;
+    const struct file_args *args = al_call_args(call);
     const char *dir = al_call_tool_data(call);
     al_auto(al_strv_clear) struct al_strv globs = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
@@ -324,10 +322,9 @@ static const struct al_param delete_params[] = {
     FILE_ROW,
 };
 
-static int delete_file(struct al_call *call, const void *p, struct al_result *result,
-                       struct al_error *err)
+static int delete_file(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct file_args *args = p;
+    const struct file_args *args = al_call_args(call);
     const char *path = al_call_tool_data(call);
     al_auto(al_freep) char *shown = al_text_sanitize_line(args->path);
     int r = al_sandbox_remove(al_call_session(call)->sandbox, path, NULL, err);

@@ -80,10 +80,9 @@ static void note_count(struct al_call *call, const struct al_log_options *option
     al_str_adds(&result->text, AL_TEXT_MARKER);
 }
 
-static int git_log(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int git_log(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct log_args *args = p;
+    const struct log_args *args = al_call_args(call);
     struct al_log_options options = args->options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
@@ -127,9 +126,9 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct log_args),
 };
 
-static int workflow_authorize(struct al_call *call, const void *p, struct al_error *err)
+static int workflow_authorize(struct al_call *call, struct al_error *err)
 {
-    const struct log_args *args = p;
+    const struct log_args *args = al_call_args(call);
     al_auto(al_freep) char *spec = NULL;
     int r = args->path ? al_workflow_check_path(call, "path", args->path, err) : 0;
 
@@ -163,10 +162,9 @@ static bool list_commit(void *payload, const struct al_logged *commit)
     return !listing->truncated;
 }
 
-static int workflow_log(struct al_call *call, const void *p, struct al_result *result,
-                        struct al_error *err)
+static int workflow_log(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct log_args *args = p;
+    const struct log_args *args = al_call_args(call);
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_json_decrefp) json_t *commits = al_json_array();
     struct listing listing = { .commits = commits,
@@ -487,10 +485,9 @@ static int show(struct al_call *call, const struct al_log_query *query, struct s
     return al_pages_end(&showing->pages, left.buf, result, err);
 }
 
-static int everyday_log(struct al_call *call, const void *p, struct al_result *result,
-                        struct al_error *err)
+static int everyday_log(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct log_args *args = p;
+    const struct log_args *args = al_call_args(call);
     al_auto(showing_clear) struct showing showing = { .args = args, .pages = AL_PAGES_INIT };
     al_auto(al_freep) char *since = NULL;
     al_auto(al_freep) char *until = NULL;
@@ -511,10 +508,9 @@ static int everyday_log(struct al_call *call, const void *p, struct al_result *r
 }
 
 /* A list of commits tells nothing of files. */
-static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
-                        struct al_error *err)
+static int policy_paths(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct log_args *args = p;
+    const struct log_args *args = al_call_args(call);
 
     (void)call;
     (void)err;

@@ -19,9 +19,9 @@ struct merge_args {
 AL_WHEN(aborts, struct merge_args, args->abort)
 
 /* Resolve the word to a commit, so that the approved commit is merged even if the branch moves. */
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
-    const struct merge_args *args = p;
+    const struct merge_args *args = al_call_args(call);
     al_auto(al_freep) char *oid = NULL;
     int r;
 
@@ -45,9 +45,9 @@ static struct al_merge_options options_of(const struct al_call *call, const stru
     };
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct merge_args *args = p;
+    const struct merge_args *args = al_call_args(call);
     const struct al_merge_options options = options_of(call, args);
     struct al_repo *repo = al_call_repo(call);
 
@@ -57,27 +57,26 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 }
 
 /* The files whose changes an abort discards. */
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct merge_args *args = p;
+    const struct merge_args *args = al_call_args(call);
 
     return args->abort ? al_git_abort_affected_files(al_call_repo(call), out, err) : 0;
 }
 
-static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
                          struct al_error *err)
 {
-    const struct merge_args *args = p;
+    const struct merge_args *args = al_call_args(call);
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
 
     *ret_known = !args->abort && commit;
     return *ret_known ? al_merge_guard_files(al_call_repo(call), commit, ret_known, out, err) : 0;
 }
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct merge_args *args = p;
+    const struct merge_args *args = al_call_args(call);
     const struct al_merge_options options = options_of(call, args);
     struct al_repo *repo = al_call_repo(call);
     bool any = false;
@@ -122,10 +121,9 @@ static int workflow_check(void *p, struct al_error *err)
     return al_arg_check_revision("branch", args->branch, err);
 }
 
-static int workflow_merge(struct al_call *call, const void *p, struct al_result *result,
-                          struct al_error *err)
+static int workflow_merge(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct al_merge_options options = options_of(call, p);
+    const struct al_merge_options options = options_of(call, al_call_args(call));
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     int r =
         al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call), &outcome, err);
@@ -145,14 +143,12 @@ static int workflow_merge(struct al_call *call, const void *p, struct al_result 
     return 0;
 }
 
-static int abort_operation(struct al_call *call, const void *p, struct al_result *result,
-                           struct al_error *err)
+static int abort_operation(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
     al_auto(al_freep) char *message = NULL;
     int r = al_git_abort(al_call_repo(call), &aborted, err);
 
-    (void)p;
     if (r < 0)
         return r;
     message = al_asprintf("Aborted the %s in progress.", al_operation_state_noun(aborted));
@@ -209,16 +205,16 @@ static int everyday_check(void *p, struct al_error *err)
     return al_arg_check_revision("branch", args->branch, err);
 }
 
-static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
+static int everyday_authorize(struct al_call *call, struct al_error *err)
 {
-    const struct merge_args *args = p;
+    const struct merge_args *args = al_call_args(call);
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
     int r = al_everyday_check_idle(call, err);
 
     if (r == 0 && args->squash && !*head)
         r = al_failure_set(err, "Merge without squash: the branch then begins there.",
                            "There is no commit yet");
-    return r < 0 ? r : authorize(call, p, err);
+    return r < 0 ? r : authorize(call, err);
 }
 
 /* Squash what merges without conflicts: one commit in memory, whose tree or whose whole is taken.
@@ -289,10 +285,9 @@ static int squash(struct al_call *call, const struct merge_args *args, struct al
     return conflicted ? al_outcome_stopped(call, result, err) : 0;
 }
 
-static int everyday_merge(struct al_call *call, const void *p, struct al_result *result,
-                          struct al_error *err)
+static int everyday_merge(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct merge_args *args = p;
+    const struct merge_args *args = al_call_args(call);
     const struct al_merge_options options = options_of(call, args);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     int r;

@@ -177,7 +177,7 @@ int al_transfer_find(const struct al_call *call, struct al_remote *remote, struc
 
 /** For `authorize`: check that the remote that was resolved exists and that its addresses are
  * allowed. */
-int al_transfer_authorize(struct al_call *call, const void *args, struct al_error *err);
+int al_transfer_authorize(struct al_call *call, struct al_error *err);
 
 /** For `resolve`: add an address of a remote, and whether it is new. */
 void al_transfer_resolve_address(struct al_call *call, const struct al_remote *remote,
@@ -192,7 +192,7 @@ extern const char *const al_transfer_always_by[];
 
 /** For struct al_stricter: whether an address that was resolved was added or changed in this
  * session and not yet approved.  Fetching from a path on this machine is no such case. */
-bool al_transfer_is_new(struct al_call *call, const void *args);
+bool al_transfer_is_new(struct al_call *call);
 
 /** This condition in words, for struct al_stricter. */
 #define AL_TRANSFER_CONDITION "for an address that was added or changed in this session"

@@ -74,9 +74,8 @@ static int prepare(struct al_call *call, const struct pull_args *args, struct pu
     return 0;
 }
 
-static bool is_published(struct al_call *call, const void *p)
+static bool is_published(struct al_call *call)
 {
-    (void)p;
     return al_call_resolved(call, REWRITES) != NULL;
 }
 
@@ -91,7 +90,7 @@ static int check_published(struct al_call *call, const struct al_replay_work *wo
     int r = al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
                               done->stopped ? work->onto : done->tip, &published, err);
 
-    if (r < 0 || !published || is_published(call, NULL))
+    if (r < 0 || !published || is_published(call))
         return r;
     return al_failure_set(err, "git_rebase asks about that; or pull without rebase.",
                           "It was fetched, but the rebase would rewrite commits that a "
@@ -151,28 +150,28 @@ static int run(struct al_call *call, const struct pull_args *args, struct pull *
                               err);
 }
 
-static int fetch(struct al_call *call, const void *p, struct al_error *err)
+static int fetch(struct al_call *call, struct al_error *err)
 {
     al_auto(pull_clear) struct pull pull = PULL_INIT;
     al_auto(al_str_clear) struct al_str fetched = AL_STR_INIT;
     struct al_fetch_options options = { .prune = false };
-    int r = prepare(call, p, &pull, err);
+    int r = prepare(call, al_call_args(call), &pull, err);
 
     if (r < 0)
         return r;
     /* What was decided, it was decided by what was known before. */
-    al_call_set_tool_data(call, al_strdup(is_published(call, p) ? pull.head : ""), free);
+    al_call_set_tool_data(call, al_strdup(is_published(call) ? pull.head : ""), free);
     options.branch = pull.branch;
     return al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
     const char *known = al_call_tool_data(call);
     al_auto(pull_clear) struct pull pull = PULL_INIT;
     al_auto(al_freep) char *seen = NULL;
     bool published = false;
-    int r = prepare(call, p, &pull, err);
+    int r = prepare(call, al_call_args(call), &pull, err);
 
     if (r < 0)
         return r;
@@ -188,7 +187,7 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     return 0;
 }
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     int r = al_transfer_find(call, &remote, err);
@@ -196,7 +195,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     al_git_show_unsigned(al_call_repo(call), out);
     if (r == 0)
         al_transfer_preview(call, &remote, AL_FETCHES, out);
-    if (r == 0 && is_published(call, p))
+    if (r == 0 && is_published(call))
         al_str_adds(out, "It rewrites commits that a remote-tracking branch has.\n");
     return r;
 }
@@ -246,10 +245,9 @@ static void add_message(const struct pull_args *args, const struct pull *pull, s
         al_str_addf(text, "Pulled %s and %s", pull->name, args->rebase ? "rebased" : "merged");
 }
 
-static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int workflow_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct pull_args *args = p;
+    const struct pull_args *args = al_call_args(call);
     al_auto(pull_clear) struct pull pull = PULL_INIT;
     const struct al_merge_outcome *outcome = &pull.outcome;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -314,12 +312,11 @@ static void add_rebased(const struct pull *pull, struct al_str *text)
     al_str_adds(text, ".\n");
 }
 
-static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int everyday_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(pull_clear) struct pull pull = PULL_INIT;
     const struct al_merge_outcome *outcome = &pull.outcome;
-    int r = run(call, p, &pull, err);
+    int r = run(call, al_call_args(call), &pull, err);
 
     if (r < 0)
         return r;

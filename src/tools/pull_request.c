@@ -23,11 +23,11 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct pr_args),
 };
 
-static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int workflow_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
+    const struct pr_args *args = al_call_args(call);
     al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
-    int r = al_git_generate_pull_request(al_call_repo(call), &((const struct pr_args *)p)->options,
+    int r = al_git_generate_pull_request(al_call_repo(call), &args->options,
                                          al_call_max_bytes(call), &pr, err);
 
     if (r < 0)
@@ -65,12 +65,12 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct pr_args),
 };
 
-static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int everyday_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
+    const struct pr_args *args = al_call_args(call);
     al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    struct al_pull_request_options options = ((const struct pr_args *)p)->options;
+    struct al_pull_request_options options = args->options;
     int r;
 
     options.prefers_origin = options.has_numbers = true;

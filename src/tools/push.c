@@ -232,9 +232,9 @@ static char *target_of(struct al_call *call, const struct push_args *args,
 
 /* Resolve the remote, the branch, its commit, the tags, the repositories, and the remote commit
  * that a forced push or a deletion is about. */
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
-    const struct push_args *args = p;
+    const struct push_args *args = al_call_args(call);
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_freep) char *branch = NULL;
     al_auto(al_freep) char *name = NULL;
@@ -250,7 +250,7 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     if (!name)
         name = al_remote_default(repo, branch);
     al_call_resolve(call, "remote", name);
-    r = al_transfer_authorize(call, p, err);
+    r = al_transfer_authorize(call, err);
     if (r == 0)
         r = al_transfer_find(call, &remote, err);
     if (r == 0 && args->delete)
@@ -284,7 +284,7 @@ static int look(struct al_call *call, const struct push_args *args, const struct
                 struct al_error *err)
 {
     struct al_push_options options = options_of(call, args);
-    const bool looks = !al_transfer_is_new(call, args);
+    const bool looks = !al_transfer_is_new(call);
     bool nothing = looks && !args->delete;
 
     options.looks = true;
@@ -309,7 +309,7 @@ static int look(struct al_call *call, const struct push_args *args, const struct
 static bool look_there(struct al_call *call, const struct al_remote *remote,
                        struct al_there *ret_there)
 {
-    bool told = remote->push_urls.count && !al_transfer_is_new(call, NULL);
+    bool told = remote->push_urls.count && !al_transfer_is_new(call);
 
     for (size_t i = 0; told && i < remote->push_urls.count; i++) {
         const char *address = remote->push_urls.items[i];
@@ -352,9 +352,9 @@ static void new_tags(const struct al_call *call, const struct al_there *there,
 }
 
 /* Show the addresses, and the commits that a forced push removes. */
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct push_args *args = p;
+    const struct push_args *args = al_call_args(call);
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_there_clear) struct al_there there = AL_THERE_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, tags = AL_STRV_INIT;
@@ -468,10 +468,10 @@ int al_push_in_shell(struct al_call *call, const void *args, const struct al_str
 }
 
 /* Of `everyday`: with what was resolved, once it is. */
-static void summarize(const struct al_call *call, const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, struct al_str *out)
 {
     const bool is_everyday = al_call_tool(call) == &al_tool_everyday_push;
-    const struct push_args *args = p;
+    const struct push_args *args = al_call_args(call);
     const char *branch = is_everyday ? al_call_resolved(call, "branch") : NULL;
     const char *local = branch ? al_call_resolved(call, RESOLVED_LOCAL) : NULL;
     const char *remote = branch ? al_call_resolved(call, "remote") : args->remote;
@@ -528,10 +528,9 @@ static void add_message(const struct push_args *args, const char *branch,
         al_str_addf(text, "\nThe remote says:\n%s", pushed->from_hook.buf);
 }
 
-static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int workflow_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct push_args *args = p;
+    const struct push_args *args = al_call_args(call);
     const char *branch = al_call_resolved(call, "branch");
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -608,12 +607,12 @@ static int everyday_check(void *p, struct al_error *err)
 }
 
 /* The first push of a session to each address and branch. */
-static bool is_first(struct al_call *call, const void *p)
+static bool is_first(struct al_call *call)
 {
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     const char *branch = al_call_resolved(call, "branch");
 
-    if (al_transfer_is_new(call, p) || al_transfer_find(call, &remote, NULL) < 0)
+    if (al_transfer_is_new(call) || al_transfer_find(call, &remote, NULL) < 0)
         return true;
     for (size_t i = 0; i < remote.push_urls.count; i++) {
         const struct al_oid id = identify(call, remote.push_urls.items[i], branch);
@@ -653,15 +652,15 @@ static void add_done(struct al_call *call, const struct push_args *args,
         al_str_addf(text, "The remote says:\n%s\n", pushed->from_hook.buf);
 }
 
-static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int everyday_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
+    const struct push_args *args = al_call_args(call);
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
-    int r = push(call, p, &pushed, err);
+    int r = push(call, args, &pushed, err);
 
     if (r < 0)
         return r;
-    add_done(call, p, &pushed, &result->text);
+    add_done(call, args, &pushed, &result->text);
     al_outcome_add_skipped(call, hooks, false, &result->text);
     return 0;
 }

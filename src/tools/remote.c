@@ -39,19 +39,17 @@ static int check(const struct remote_args *args, const char *new_name, struct al
     return 0;
 }
 
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    (void)p;
     (void)err;
     al_strv_addf(out, "%s/config", al_call_repo(call)->at.common_dir);
     return 0;
 }
 
 /* Show the addresses of the remote that is removed. */
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct remote_args *args = p;
+    const struct remote_args *args = al_call_args(call);
     al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT, push_urls = AL_STRV_INIT;
 
     if (args->action != REMOVE)
@@ -93,9 +91,9 @@ static void add_done(const struct remote_args *args, const char *article, struct
         al_str_addf(text, "Removed %sremote %s", article, args->name);
 }
 
-static void summarize(const struct al_call *call, const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, struct al_str *out)
 {
-    const struct remote_args *args = p;
+    const struct remote_args *args = al_call_args(call);
     al_auto(al_freep) char *shown = al_url_shown(args->url ? args->url : "");
 
     (void)call;
@@ -133,14 +131,12 @@ static int workflow_check(void *p, struct al_error *err)
     return check(p, "newName", err);
 }
 
-static int workflow_list(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int workflow_list(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     size_t room = al_call_max_bytes(call);
     json_t *remotes = al_json_array();
 
-    (void)p;
     (void)err;
     al_remote_names(al_call_repo(call), &names);
     for (size_t i = 0; i < names.count && !result->truncated; i++) {
@@ -160,10 +156,9 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
-static int workflow_change(struct al_call *call, const void *p, struct al_result *result,
-                           struct al_error *err)
+static int workflow_change(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct remote_args *args = p;
+    const struct remote_args *args = al_call_args(call);
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     int r = change(call, args, err);
 
@@ -241,13 +236,11 @@ static void add_entry(const struct al_repo *repo, const char *name, struct al_st
     al_str_addc(text, '\n');
 }
 
-static int everyday_list(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int everyday_list(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    (void)p;
     (void)err;
     al_remote_names(al_call_repo(call), &names);
     if (!names.count)
@@ -264,13 +257,12 @@ static int everyday_list(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
-static int everyday_change(struct al_call *call, const void *p, struct al_result *result,
-                           struct al_error *err)
+static int everyday_change(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     static const char *const ends[] = {
         [ADD] = "\n", [RENAME] = ".\n", [REMOVE] = " and its branches here.\n"
     };
-    const struct remote_args *args = p;
+    const struct remote_args *args = al_call_args(call);
     int r = change(call, args, err);
 
     if (r < 0)

@@ -42,10 +42,9 @@ static int files_of_hunks(struct al_call *call, const struct restore_args *args,
 }
 
 /* List the files that the arguments match: all, or those of directories, patterns and hunks. */
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct restore_args *args = p;
+    const struct restore_args *args = al_call_args(call);
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
     struct al_repo *repo = al_call_repo(call);
     int r;
@@ -62,10 +61,10 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 }
 
 /* With rev git also writes files that are as the index has them, or that it does not know. */
-static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
                          struct al_error *err)
 {
-    const struct restore_args *args = p;
+    const struct restore_args *args = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
 
     if (args->staged && args->worktree)
@@ -82,9 +81,9 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     return al_git_rewritten_files(repo, &args->paths, out, err);
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct restore_args *args = p;
+    const struct restore_args *args = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
     const struct al_strv *files;
@@ -120,9 +119,9 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
 }
 
 /* Show what is lost: unstaged changes, staged ones, or both. */
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct restore_args *args = p;
+    const struct restore_args *args = al_call_args(call);
     bool both = args->staged && args->worktree;
     int r = 0;
 
@@ -196,10 +195,9 @@ static int git_check(void *p, struct al_error *err)
     return 0;
 }
 
-static int git_execute(struct al_call *call, const void *p, struct al_result *result,
-                       struct al_error *err)
+static int git_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct restore_args *args = p;
+    const struct restore_args *args = al_call_args(call);
     const struct al_restore_options options = options_of(call, args);
     bool both = false;
     int r = 0;
@@ -250,9 +248,9 @@ static int everyday_check(void *p, struct al_error *err)
     return 0;
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
-    const struct restore_args *args = p;
+    const struct restore_args *args = al_call_args(call);
 
     return args->rev ? al_resolve_commit(call, args->rev, err) : 0;
 }
@@ -349,11 +347,10 @@ static int restore_files(struct al_call *call, const struct restore_args *args, 
     return 0;
 }
 
-static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
-                            struct al_error *err)
+static int everyday_execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     static const char hooks[] = "post-index-change";
-    const struct restore_args *args = p;
+    const struct restore_args *args = al_call_args(call);
     struct al_str *text = &result->text;
     al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
     int r = args->hunks.count

@@ -34,10 +34,9 @@ static const struct al_param git_params[] = {
     AL_GIT_COMMON_ROWS(struct show_args),
 };
 
-static int git_show(struct al_call *call, const void *p, struct al_result *result,
-                    struct al_error *err)
+static int git_show(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct show_args *args = p;
+    const struct show_args *args = al_call_args(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_show(al_call_repo(call), &args->options, al_call_max_bytes(call), &output, err);
 
@@ -406,10 +405,9 @@ static int show_path(struct al_call *call, const struct show_args *args, const c
     return view_file(call, &info, &args->range, pages, result, err);
 }
 
-static int everyday_show(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int everyday_show(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct show_args *args = p;
+    const struct show_args *args = al_call_args(call);
     const char *rev = args->rev ? args->rev : "HEAD";
     al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
     int r = al_pages_begin(&pages, call, &args->page, err);

@@ -38,19 +38,19 @@ struct stash_args {
  */
 #define AL_STASH_DROPS .locks = AL_LOCK_PACKED_REFS
 
-static int command_of(const void *p)
+static int command_of(const struct al_call *call)
 {
-    return ((const struct stash_args *)p)->action;
+    return ((const struct stash_args *)al_call_args(call))->action;
 }
 
-static bool is_push(const void *p)
+static bool is_push(const struct al_call *call)
 {
-    return command_of(p) == AL_STASH_PUSH;
+    return command_of(call) == AL_STASH_PUSH;
 }
 
-static bool only_reads(const void *p)
+static bool only_reads(const struct al_call *call)
 {
-    return command_of(p) >= LIST;
+    return command_of(call) >= LIST;
 }
 
 static const char *const always_by[] = { AL_STASH_WHOSE, NULL };
@@ -63,10 +63,10 @@ static int not_found(struct al_error *err, const char *message, const char *reme
                            err, remedy);
 }
 
-static int options_of(struct al_call *call, const void *args, struct al_stash_options *ret_options,
+static int options_of(struct al_call *call, struct al_stash_options *ret_options,
                       struct al_error *err)
 {
-    const struct stash_args *stash = args;
+    const struct stash_args *stash = al_call_args(call);
     const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
     int64_t index;
 
@@ -74,7 +74,7 @@ static int options_of(struct al_call *call, const void *args, struct al_stash_op
         !al_git_stash_find(al_call_repo(call), entry, &index))
         return not_found(err, "The stash entry is no longer there", NULL);
     *ret_options = (struct al_stash_options){
-        .action = only_reads(args) ? AL_STASH_APPLY : (enum al_stash_action)stash->action,
+        .action = only_reads(call) ? AL_STASH_APPLY : (enum al_stash_action)stash->action,
         .message = stash->message,
         .include_untracked = stash->include_untracked,
         .paths = stash->paths.count ? &stash->paths : NULL,
@@ -159,12 +159,12 @@ static int find_newest(struct al_call *call, const struct al_stash_owners *owner
                 : "See git_stash with action list for those there are, and name one by its index.");
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
     al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
     al_auto(al_freep) char *whose = NULL;
-    const struct stash_args *args = p;
+    const struct stash_args *args = al_call_args(call);
     const char *entry = NULL;
     bool by_number;
     int r = 0;
@@ -212,20 +212,18 @@ static int stash_run(struct al_call *call, const struct al_stash_options *option
                                 err);
 }
 
-static int run(struct al_call *call, const void *args, struct al_git_output *output,
-               struct al_error *err)
+static int run(struct al_call *call, struct al_git_output *output, struct al_error *err)
 {
     struct al_stash_options options = { .entries = NULL };
-    int r = options_of(call, args, &options, err);
+    int r = options_of(call, &options, err);
 
     return r < 0 ? r : stash_run(call, &options, output, err);
 }
 
-static bool is_foreign(struct al_call *call, const void *args)
+static bool is_foreign(struct al_call *call)
 {
     const char *whose = al_call_resolved(call, AL_STASH_WHOSE);
 
-    (void)args;
     return whose && strcmp(whose, "this worktree") != 0;
 }
 
@@ -240,23 +238,22 @@ static int64_t count_own(const struct al_call *call)
     return entry ? count : -1;
 }
 
-static int authorize_action(struct al_call *call, const void *args, struct al_error *err)
+static int authorize_action(struct al_call *call, struct al_error *err)
 {
     struct al_stash_options options = { .entries = NULL };
-    int r = only_reads(args) ? 1 : options_of(call, args, &options, err);
+    int r = only_reads(call) ? 1 : options_of(call, &options, err);
 
     return r == 0 ? al_git_stash_check(al_call_repo(call), &options, err) : r < 0 ? r : 0;
 }
 
 /* Entries are named by their index, which changes with every push: add the reflog of the stash.  A
  * push makes a new one, and a resolved entry is named by its id. */
-static int affected_files(struct al_call *call, const void *args, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct stash_args *stash = args;
+    const struct stash_args *stash = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
 
-    if (!is_push(args)) {
+    if (!is_push(call)) {
         if (!al_call_resolved(call, AL_STASH_ENTRY))
             al_strv_addf(out, "%s/logs/refs/stash", repo->at.common_dir);
         return 0;
@@ -265,36 +262,36 @@ static int affected_files(struct al_call *call, const void *args, struct al_strv
                                     stash->include_untracked, out, err);
 }
 
-static int changed_files(struct al_call *call, const void *args, bool *ret_known,
-                         struct al_strv *out, struct al_error *err)
+static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
 {
-    const struct stash_args *stash = args;
+    const struct stash_args *stash = al_call_args(call);
     struct al_stash_options options = { .entries = NULL };
 
     /* A push resets the files to HEAD's, and with include_untracked removes others. */
-    if (is_push(args))
+    if (is_push(call))
         return al_git_reset_files(al_call_repo(call), "HEAD",
                                   stash->paths.count ? &stash->paths : NULL,
                                   stash->include_untracked, ret_known, out, err);
-    *ret_known = options_of(call, args, &options, NULL) == 0;
+    *ret_known = options_of(call, &options, NULL) == 0;
     if (!*ret_known)
         return 0;
     return al_merge_guard_entry_files(al_call_repo(call), options.entries, ret_known, out, err);
 }
 
-static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     struct al_stash_options options = { .entries = NULL };
     const struct al_strv *files;
     bool any = false;
     int r;
 
-    if (only_reads(args))
+    if (only_reads(call))
         return 0;
-    r = options_of(call, args, &options, err);
+    r = options_of(call, &options, err);
     if (r == 0)
         r = al_call_affected_files(call, &files, err);
-    if (r == 0 && is_foreign(call, args))
+    if (r == 0 && is_foreign(call))
         al_str_addf(out, "This entry belongs to %s, not to this one.\n",
                     al_call_resolved(call, AL_STASH_WHOSE));
     if (r == 0)
@@ -304,19 +301,19 @@ static int preview(struct al_call *call, const void *args, struct al_str *out, s
     return r;
 }
 
-static void summarize(const struct al_call *call, const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, struct al_str *out)
 {
     static const char *const verbs[] = { [AL_STASH_POP] = "Pop",
                                          [AL_STASH_APPLY] = "Apply",
                                          [AL_STASH_DROP] = "Drop",
                                          [SHOW] = "Show" };
-    const struct stash_args *stash = p;
+    const struct stash_args *stash = al_call_args(call);
     const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
     int64_t index = stash->index.value;
 
     if (entry && stash->action != AL_STASH_CLEAR)
         (void)al_git_stash_find(al_call_repo(call), entry, &index);
-    if (is_push(stash))
+    if (is_push(call))
         al_str_addf(out, "Stash changes%s%s", stash->message ? ": " : "",
                     stash->message ? stash->message : "");
     else if (stash->action == LIST)
@@ -363,15 +360,13 @@ static const struct al_param git_params[] = {
 };
 
 /* As git stash list prints them; among several working trees, with whose each is. */
-static int git_list(struct al_call *call, const void *p, struct al_result *result,
-                    struct al_error *err)
+static int git_list(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .out = AL_TEXT_INIT(0),
                                                                  .err = AL_TEXT_INIT(0) };
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
     int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), &stashes, err);
 
-    (void)p;
     if (r < 0)
         return r;
     al_stashes_add_lines(&stashes, &output.out.out);
@@ -380,30 +375,29 @@ static int git_list(struct al_call *call, const void *p, struct al_result *resul
     return r;
 }
 
-static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int show(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct al_stash_options options = { .entries = NULL };
-    int r = options_of(call, p, &options, err);
+    int r = options_of(call, &options, err);
 
     if (r == 0)
         r = al_git_stash_show(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
     return al_call_shape_text(call, r, &output, "", result);
 }
 
-static int change(struct al_call *call, const void *p, struct al_result *result,
-                  struct al_error *err)
+static int change(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     const bool any = al_ref_exists(&al_call_repo(call)->at, "refs/stash");
     const int64_t own = count_own(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = run(call, p, &output, err);
+    int r = run(call, &output, err);
 
     if (r < 0)
         return r;
-    if (command_of(p) == AL_STASH_CLEAR && any && own >= 0) /* git prints nothing */
+    if (command_of(call) == AL_STASH_CLEAR && any && own >= 0) /* git prints nothing */
         al_str_addf(&output.out.out, "Cleared the stashes of this worktree: %" PRId64, own);
-    else if (command_of(p) == AL_STASH_CLEAR)
+    else if (command_of(call) == AL_STASH_CLEAR)
         al_str_adds(&output.out.out,
                     any ? "Cleared all stashes" : "There was no stash entry to clear");
     return al_call_shape_text(call, r, &output, "", result);
@@ -451,14 +445,12 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct stash_args),
 };
 
-static int workflow_list(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int workflow_list(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
     json_t *array;
     int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), &stashes, err);
 
-    (void)p;
     if (r < 0)
         return r;
     array = al_json_array();
@@ -478,8 +470,7 @@ static int workflow_list(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
-static int workflow_change(struct al_call *call, const void *p, struct al_result *result,
-                           struct al_error *err)
+static int workflow_change(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
     const int64_t own = count_own(call);
@@ -492,11 +483,11 @@ static int workflow_change(struct al_call *call, const void *p, struct al_result
     al_git_stash_entries(al_call_repo(call), &before);
     if (entry)
         (void)al_git_stash_find(al_call_repo(call), entry, &index);
-    r = run(call, p, &output, err);
+    r = run(call, &output, err);
     if (r < 0)
         return r;
     al_str_trim_end(&output.out.out);
-    switch (command_of(p)) {
+    switch (command_of(call)) {
     case AL_STASH_PUSH:
         al_result_set(
             result, "stashed",
@@ -513,7 +504,7 @@ static int workflow_change(struct al_call *call, const void *p, struct al_result
         break;
     default:
         message = al_asprintf("%s stash@{%" PRId64 "}",
-                              command_of(p) == AL_STASH_POP ? "Popped" : "Applied", index);
+                              command_of(call) == AL_STASH_POP ? "Popped" : "Applied", index);
         al_result_set(result, "applied", al_json_bool(true));
         al_result_set(result, "message", al_json_string(message));
     }
@@ -639,7 +630,7 @@ static const struct al_param everyday_params[] = {
     AL_WORKING_DIR_ROW(struct stash_args),
 };
 
-AL_WHEN(looks, struct stash_args, only_reads(args))
+AL_WHEN(looks, struct stash_args, args->action >= LIST)
 
 static int everyday_check(void *p, struct al_error *err)
 {
@@ -655,20 +646,19 @@ static int everyday_check(void *p, struct al_error *err)
     return 0;
 }
 
-static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
+static int everyday_authorize(struct al_call *call, struct al_error *err)
 {
-    const struct stash_args *args = p;
+    const struct stash_args *args = al_call_args(call);
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     int r = al_repo_pathspecs(al_call_repo(call), &args->paths, &words, err);
 
     /* git applies nothing then, and its refusal looks like a conflict of the entry itself. */
-    if (r == 0 && (command_of(p) == AL_STASH_POP || command_of(p) == AL_STASH_APPLY))
+    if (r == 0 && (command_of(call) == AL_STASH_POP || command_of(call) == AL_STASH_APPLY))
         r = al_git_check_no_conflicts(al_call_repo(call), err);
-    return r < 0 ? r : authorize_action(call, p, err);
+    return r < 0 ? r : authorize_action(call, err);
 }
 
-static int everyday_push(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int everyday_push(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
@@ -677,12 +667,12 @@ static int everyday_push(struct al_call *call, const void *p, struct al_result *
     int r;
 
     al_git_stash_entries(repo, &before);
-    r = run(call, p, &output, err);
+    r = run(call, &output, err);
     if (r < 0)
         return r;
     if (al_git_stash_find_new(repo, &before, &output.out.out, &oid) == 0) {
         al_str_adds(&result->text,
-                    ((const struct stash_args *)p)->include_untracked
+                    ((const struct stash_args *)al_call_args(call))->include_untracked
                         ? "Nothing to stash: no change here\n"
                         : "Nothing to stash: no tracked file is changed here; untracked: true "
                           "stashes new files, too\n");
@@ -696,14 +686,13 @@ static int everyday_push(struct al_call *call, const void *p, struct al_result *
 }
 
 /* A conflict is a result: nothing is in progress, and the entry stays. */
-static int everyday_apply(struct al_call *call, const void *p, struct al_result *result,
-                          struct al_error *err)
+static int everyday_apply(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     struct al_stash_options options = { .entries = NULL };
     const char *oid = al_call_resolved(call, AL_STASH_ENTRY);
-    const bool pops = command_of(p) == AL_STASH_POP;
+    const bool pops = command_of(call) == AL_STASH_POP;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = options_of(call, p, &options, err);
+    int r = options_of(call, &options, err);
     bool conflicts, has_staged = false;
 
     if (r == 0)
@@ -730,24 +719,23 @@ static int everyday_apply(struct al_call *call, const void *p, struct al_result 
     return conflicts ? al_outcome_stopped(call, result, err) : 0;
 }
 
-static int everyday_drop(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int everyday_drop(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_outcome_add_commit(call, "Dropped ", al_call_resolved(call, AL_STASH_ENTRY), "\n",
                                   &result->text, err);
 
-    return r < 0 ? r : run(call, p, &output, err);
+    return r < 0 ? r : run(call, &output, err);
 }
 
-static int look(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int look(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     const char *oid = al_call_resolved(call, AL_STASH_ENTRY);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = command_of(p) == LIST ? stash_text_list(call, &text, err)
-                                  : al_outcome_add_commit(call, "", oid, "\n", &text, err);
+    int r = command_of(call) == LIST ? stash_text_list(call, &text, err)
+                                     : al_outcome_add_commit(call, "", oid, "\n", &text, err);
 
-    for (int untracked = 0; r == 0 && command_of(p) == SHOW && untracked < 2; untracked++)
+    for (int untracked = 0; r == 0 && command_of(call) == SHOW && untracked < 2; untracked++)
         r = add_patch(call, oid, untracked, &text, err);
     if (r == 0)
         al_answer_text(&text, result);
@@ -770,11 +758,11 @@ static const struct al_stricter everyday_stricter[] = {
     { "drop", is_foreign, AL_STASH_CONDITION, 0 },
 };
 
-static void everyday_summarize(const struct al_call *call, const void *p, struct al_str *out)
+static void everyday_summarize(const struct al_call *call, struct al_str *out)
 {
     const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
 
-    al_tool_write_summary(&al_tool_everyday_stash, p, out);
+    al_tool_write_summary(&al_tool_everyday_stash, al_call_args(call), out);
     if (entry)
         al_str_addf(out, " (%.*s)", AL_SHORT_ID, entry);
 }

@@ -44,10 +44,9 @@ static const struct al_param git_params[] = {
     AL_GIT_COMMON_ROWS(struct status_args),
 };
 
-static int git_status(struct al_call *call, const void *p, struct al_result *result,
-                      struct al_error *err)
+static int git_status(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct status_args *args = p;
+    const struct status_args *args = al_call_args(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_submodules_clear) struct al_submodules submodules = AL_SUBMODULES_INIT;
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
@@ -175,8 +174,7 @@ static const struct al_param workflow_params[] = {
     AL_WORKFLOW_CWD_ROW(struct status_args),
 };
 
-static int workflow_status(struct al_call *call, const void *args, struct al_result *result,
-                           struct al_error *err)
+static int workflow_status(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(files_clear) struct files files = { .repo = NULL };
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
@@ -185,7 +183,6 @@ static int workflow_status(struct al_call *call, const void *args, struct al_res
     size_t room = al_call_max_bytes(call);
     int r = read_files(call, &files, &state, err);
 
-    (void)args;
     if (r < 0)
         return r;
     /* Like git, list a submodule with changes inside as modified, if git does not report it. */
@@ -456,10 +453,9 @@ static void add_head(struct al_call *call, const struct files *files,
     (void)al_pages_add(pages, line.buf, line.len);
 }
 
-static int everyday_status(struct al_call *call, const void *p, struct al_result *result,
-                           struct al_error *err)
+static int everyday_status(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct status_args *args = p;
+    const struct status_args *args = al_call_args(call);
     al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
     al_auto(files_clear) struct files files = { .repo = NULL };
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;

@@ -30,12 +30,11 @@ static int check_addresses(const struct al_strv *addresses, struct al_error *err
     return r;
 }
 
-int al_transfer_authorize(struct al_call *call, const void *args, struct al_error *err)
+int al_transfer_authorize(struct al_call *call, struct al_error *err)
 {
     al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
     int r = al_transfer_find(call, &found, err);
 
-    (void)args;
     if (r == 0)
         r = check_addresses(&found.urls, err);
     return r == 0 ? check_addresses(&found.push_urls, err) : r;
@@ -52,9 +51,8 @@ static bool is_new(struct al_call *call, const struct al_remote *remote, const c
     return al_remote_address_is_new(al_call_repo(call), remote->name, address, direction);
 }
 
-bool al_transfer_is_new(struct al_call *call, const void *args)
+bool al_transfer_is_new(struct al_call *call)
 {
-    (void)args;
     return al_call_resolved(call, AL_RESOLVED_NEW_ADDRESS) != NULL;
 }
 

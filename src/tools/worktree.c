@@ -146,15 +146,13 @@ static void add_lines(const struct view *view, struct al_result *result)
     al_str_trim_end(&result->text);
 }
 
-static int list(struct al_call *call, const void *args, struct al_result *result,
-                struct al_error *err)
+static int list(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(view_clear) struct view view = { .call = call, .place = AL_WORKTREE_PLACE_INIT };
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) const char **tops = NULL;
     int r = al_worktree_place_find(repo, false, &view.place, err);
 
-    (void)args;
     if (r == 0)
         r = al_worktree_list(repo, &view.worktrees, err);
     tops = al_calloc(view.worktrees.count + 1, sizeof(*tops));
@@ -291,9 +289,9 @@ static int resolve_loss(struct al_call *call, const char *name, struct al_error 
     return 0;
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
-    const struct worktree_args *args = p;
+    const struct worktree_args *args = al_call_args(call);
 
     if (args->action == REMOVE)
         return resolve_loss(call, args->name, err);
@@ -361,9 +359,9 @@ static int authorize_add(struct al_call *call, const struct worktree_args *args,
                : al_worktree_check_add(al_call_repo(call), &place, &options, err);
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct worktree_args *args = p;
+    const struct worktree_args *args = al_call_args(call);
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     int r;
@@ -412,9 +410,9 @@ static void add_submodules(const struct al_worktree_submodules_made *made, struc
         al_str_addf(out, "\n  and %zu more", made->missing.count - MISSING_SHOWN);
 }
 
-static int add(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int add(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct worktree_args *args = p;
+    const struct worktree_args *args = al_call_args(call);
     const struct al_worktree_add_options options = add_options(call, args);
     al_auto(al_worktree_added_clear) struct al_worktree_added added = { .top = NULL };
     al_auto(al_freep) char *top = NULL;
@@ -433,10 +431,9 @@ static int add(struct al_call *call, const void *p, struct al_result *result, st
     return 0;
 }
 
-static int remove_worktree(struct al_call *call, const void *p, struct al_result *result,
-                           struct al_error *err)
+static int remove_worktree(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct worktree_args *args = p;
+    const struct worktree_args *args = al_call_args(call);
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     const bool saved = al_call_is_saved(call);
@@ -456,10 +453,9 @@ static int remove_worktree(struct al_call *call, const void *p, struct al_result
     return 0;
 }
 
-static int set_lock(struct al_call *call, const void *p, struct al_result *result,
-                    struct al_error *err)
+static int set_lock(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct worktree_args *args = p;
+    const struct worktree_args *args = al_call_args(call);
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     bool locks = args->action == LOCK;
@@ -483,11 +479,10 @@ static const struct al_operation operations[] = {
     { "remove", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, remove_worktree, AL_ASKS_UNLESS_SAVED },
 };
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     const char *loss = al_call_resolved(call, LOSS);
 
-    (void)p;
     (void)err;
     if (loss && *loss)
         al_str_addf(out, "Gone for good, since there is no checkpoint:\n%s", loss);

@@ -127,41 +127,34 @@ static json_t *parse(const char *json)
 }
 
 /* Nothing of a fixture touches a repository or a grant. */
-static int authorize(struct al_call *call, const void *args, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
     (void)call;
-    (void)args;
     (void)err;
     return 0;
 }
 
-static int give_content(struct al_call *call, const void *args, struct al_result *result,
-                        struct al_error *err)
+static int give_content(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    (void)args;
     (void)err;
     result->content = parse(fixture_of(call)->content);
     al_str_adds(&result->text, "content");
     return 0;
 }
 
-static int fail(struct al_call *call, const void *args, struct al_result *result,
-                struct al_error *err)
+static int fail(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     (void)call;
-    (void)args;
     (void)result;
     return al_error_set(err, AL_ERR_EXECUTION,
                         "This tool intentionally returns an error for testing");
 }
 
-static int report_progress(struct al_call *call, const void *args, struct al_result *result,
-                           struct al_error *err)
+static int report_progress(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     static const char *const steps[] = { "0 of 100", "50 of 100", "100 of 100" };
     const struct al_progress *progress = al_call_input(call)->progress;
 
-    (void)args;
     (void)err;
     for (size_t i = 0; i < AL_COUNT(steps); i++) {
         if (progress)
@@ -196,11 +189,10 @@ static int ask_form(struct al_call *call, const char *question, const char *sche
     return 0;
 }
 
-static int ask_user(struct al_call *call, const void *p, struct al_result *result,
-                    struct al_error *err)
+static int ask_user(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     const struct fixture *fixture = fixture_of(call);
-    const struct fixture_args *args = p;
+    const struct fixture_args *args = al_call_args(call);
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < AL_COUNT(fixture->schemas) && fixture->schemas[i]; i++)
@@ -209,11 +201,10 @@ static int ask_user(struct al_call *call, const void *p, struct al_result *resul
     return r;
 }
 
-static int ask_model(struct al_call *call, const void *p, struct al_result *result,
-                     struct al_error *err)
+static int ask_model(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     const struct al_sampler *sampler = al_call_input(call)->sampler;
-    const struct fixture_args *args = p;
+    const struct fixture_args *args = al_call_args(call);
     const struct al_sampling_request request = {
         .role = "A test", .task = args->words, .max_tokens = 100, .timeout_ms = 10000
     };

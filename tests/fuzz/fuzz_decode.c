@@ -86,7 +86,9 @@ static void require_schema(const struct al_tool *tool, json_t *arguments)
 static void require_operation(const struct al_tool *tool, const void *args)
 {
     const struct al_session session = { .defaults = defaults };
-    const struct al_call call = { .session = &session, .tool = tool };
+    const struct al_call call = { .session = &session,
+                                  .tool = tool,
+                                  .args = (void *)(uintptr_t)args };
     const struct al_operation *op = al_tool_select(tool, &call, args);
     al_auto(al_str_clear) struct al_str summary = AL_STR_INIT;
     al_auto(al_freep) char *line = NULL;
@@ -95,7 +97,7 @@ static void require_operation(const struct al_tool *tool, const void *args)
     fuzz_require((op->effects & ~al_tool_effects(tool)) == 0);
     if (!tool->summarize)
         return;
-    tool->summarize(&call, args, &summary);
+    tool->summarize(&call, &summary);
     line = al_text_sanitize_line(summary.buf);
     fuzz_require(summary.len > 0);
     fuzz_require(fuzz_is_safe_line(line));

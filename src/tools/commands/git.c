@@ -92,10 +92,9 @@ int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_re
 }
 
 /* Selecting the operation needs the words, and these the aliases of the repository. */
-static int open_repository(struct al_call *call, const void *p, struct al_repo **ret_repo,
-                           struct al_error *err)
+static int open_repository(struct al_call *call, struct al_repo **ret_repo, struct al_error *err)
 {
-    const struct git_args *args = p;
+    const struct git_args *args = al_call_args(call);
     struct al_shell_words *words = al_calloc(1, sizeof(*words));
     const struct al_repo *repo;
     int r;
@@ -203,14 +202,15 @@ static int check_config(const struct al_shell_words *words, struct al_error *err
         err);
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct git_args *args = p;
+    const struct git_args *args = al_call_args(call);
     const struct al_repo *repo = al_call_repo(call);
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_shell_connection *to = &words->connection;
     const struct al_git_shell *shell = al_call_session(call)->caller_shell;
     const char *made;
+    void *own;
     int r = 0;
 
     /* No mount protects a git directory that is made now. */
@@ -241,23 +241,29 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return r;
     if (repo && al_location_is_bare(&repo->at) && !al_effects_read_only(effects_of(call)))
         return al_call_refuse_bare(call, err);
-    return to->tool && to->tool->authorize ? to->tool->authorize(call, to->args, err) : 0;
+    if (!to->tool || !to->tool->authorize)
+        return 0;
+    own = al_call_swap_args(call, to->args);
+    r = to->tool->authorize(call, err);
+    (void)al_call_swap_args(call, own);
+    return r;
 }
 
 /* Whether the tool that the words stand for would ask. */
-static bool is_stricter(struct al_call *call, const void *p)
+static bool is_stricter(struct al_call *call)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_shell_connection *to = &words->connection;
+    void *own = al_call_swap_args(call, to->args);
+    bool holds = false;
 
-    (void)p;
-    for (size_t i = 0; to->tool && i < to->tool->nstricter; i++) {
+    for (size_t i = 0; to->tool && !holds && i < to->tool->nstricter; i++) {
         const struct al_stricter *form = &to->tool->stricter[i];
 
-        if (al_stricter_is_of(form, to->operation) && form->holds(call, to->args))
-            return true;
+        holds = al_stricter_is_of(form, to->operation) && form->holds(call);
     }
-    return false;
+    (void)al_call_swap_args(call, own);
+    return holds;
 }
 
 /* Whether a remote that has this address leads to another machine where none has led yet.  A path
@@ -302,11 +308,10 @@ static void find_new_addresses(const struct al_call *call, struct al_strv *out)
         add_if_new(call, words->clones.items[i], out);
 }
 
-static bool leads_elsewhere(struct al_call *call, const void *p)
+static bool leads_elsewhere(struct al_call *call)
 {
     al_auto(al_strv_clear) struct al_strv addresses = AL_STRV_INIT;
 
-    (void)p;
     find_new_addresses(call, &addresses);
     return addresses.count;
 }
@@ -385,12 +390,11 @@ static bool find_taken(struct al_call *call, char **ret_from, char **ret_to)
 }
 
 /* Whether these are on a remote, as everyday's tools ask. */
-static bool rewrites_pushed(struct al_call *call, const void *p)
+static bool rewrites_pushed(struct al_call *call)
 {
     al_auto(al_freep) char *from = NULL, *to = NULL;
     bool pushed = true;
 
-    (void)p;
     if (!find_taken(call, &from, &to))
         return false;
     if (!al_shell_words_are(al_call_tool_data(call), "rebase", " --root "))
@@ -421,10 +425,12 @@ static const char *const always_by[] = { "as", "branch", "address", NULL };
 static int resolve_connection(struct al_call *call, const struct al_shell_connection *to,
                               struct al_error *err)
 {
-    int r = to->tool->resolve(call, to->args, err);
+    void *own = al_call_swap_args(call, to->args);
+    int r = to->tool->resolve(call, err);
     const char *branch = r == 0 && to->name ? al_call_resolved(call, "branch") : NULL;
     al_auto(al_freep) char *ref = branch ? al_asprintf("refs/heads/%s", branch) : NULL;
 
+    (void)al_call_swap_args(call, own);
     al_call_resolve(call, "as", to->operation->name);
     if (ref && !al_starts_with(branch, "refs/tags/"))
         al_call_resolve(call, AL_RESOLVED_BRANCH, ref);
@@ -432,12 +438,11 @@ static int resolve_connection(struct al_call *call, const struct al_shell_connec
 }
 
 /* The branches that rules look at: those that are named, and the current one. */
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, addresses = AL_STRV_INIT;
 
-    (void)p;
     if (al_shell_words_are(words, "clone", NULL) && words->operands.count) {
         al_auto(al_freep) char *shown = al_url_shown(words->operands.items[0]);
 
@@ -513,15 +518,13 @@ static bool names_tree(struct al_call *call, const struct al_shell_words *words)
 }
 
 /* The paths that rules look at: those that are named, else every one. */
-static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
-                        struct al_error *err)
+static int policy_paths(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
     const unsigned touching = AL_READS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_FILES;
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_repo *repo = al_call_repo(call);
     const size_t before = out->count;
 
-    (void)p;
     (void)err;
     if (!(effects_of(call) & touching) || !repo)
         return 0;
@@ -532,10 +535,8 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
     return 0;
 }
 
-static int overwritten_files(struct al_call *call, const void *p, struct al_strv *out,
-                             struct al_error *err)
+static int overwritten_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    (void)p;
     return effects_of(call) & AL_WRITES_WORKTREE ? al_shell_overwritten(call, out, err) : 0;
 }
 
@@ -607,19 +608,24 @@ static int preview_taken(struct al_call *call, struct al_str *out, struct al_err
 }
 
 /* Without a repository git itself says what it needs. */
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_shell_connection *to = &words->connection;
     static const struct al_shell_words_form removes = { "worktree", .verbs = " remove " };
 
     if (al_call_repo(call) && al_shell_words_match(words, &removes))
-        return preview_removal(call, p, words, out, err);
+        return preview_removal(call, al_call_args(call), words, out, err);
     if (al_call_repo(call) && al_shell_words_are(words, "clean", NULL))
         return preview_clean(al_call_repo(call), words, out, err);
-    if (to->tool)
-        return to->tool->preview(call, to->args, out, err);
-    if (!al_call_repo(call) && !leads_elsewhere(call, p))
+    if (to->tool) {
+        void *own = al_call_swap_args(call, to->args);
+        const int r = to->tool->preview(call, out, err);
+
+        (void)al_call_swap_args(call, own);
+        return r;
+    }
+    if (!al_call_repo(call) && !leads_elsewhere(call))
         al_call_plan(call)->skips_approval = true;
     return preview_taken(call, out, err);
 }
@@ -697,7 +703,7 @@ static int pull_offline(struct al_call *call, const struct al_shell_words *words
 
 /* git pull looks whether it may begin, and fetches; what it writes then is known before it does the
  * rest of it, without a connection. */
-static int fetch(struct al_call *call, const void *p, struct al_error *err)
+static int fetch(struct al_call *call, struct al_error *err)
 {
     struct al_shell_words *words = al_call_tool_data(call);
     struct al_shell_connection *to = &words->connection;
@@ -705,7 +711,6 @@ static int fetch(struct al_call *call, const void *p, struct al_error *err)
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     int r;
 
-    (void)p;
     if (!to->tool || strcmp(words->command->name, "pull") != 0)
         return 0;
     add_action(&shell, words, &env);
@@ -736,7 +741,7 @@ static int connect_to(struct al_call *call, struct al_shell_words *words, int *r
     return al_fetch_in_shell(call, to->args, &to->git, ret_code, err);
 }
 
-static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int run(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     struct al_shell_words *words = al_call_tool_data(call);
     const unsigned flags = words->command->flags;
@@ -748,7 +753,6 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
         al_call_repo(call) && !reads ? al_ref_head(&al_call_repo(call)->at) : NULL;
     int code = 0, r;
 
-    (void)p;
     if (connects || (al_call_repo(call) && al_shell_fetches_submodules(words))) {
         r = connects ? connect_to(call, words, &code, err)
                      : al_shell_submodules(call, words, &code, err);
@@ -795,9 +799,9 @@ int64_t al_shell_timeout_ms(const struct al_session *session)
     return 24 * 3600 * 1000;
 }
 
-static void summarize(const struct al_call *call, const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, struct al_str *out)
 {
-    const struct git_args *args = p;
+    const struct git_args *args = al_call_args(call);
 
     (void)call;
     al_str_adds(out, "git");
@@ -805,9 +809,9 @@ static void summarize(const struct al_call *call, const void *p, struct al_str *
         al_shell_words_add(out, args->args.items[i]);
 }
 
-static bool command_line(const struct al_call *call, const void *p, struct al_str *out)
+static bool command_line(const struct al_call *call, struct al_str *out)
 {
-    summarize(call, p, out);
+    summarize(call, out);
     return true;
 }
 

@@ -61,10 +61,9 @@ static int expand(const struct al_session *session, const struct al_tool *tool, 
     return 0;
 }
 
-static int open_repository(struct al_call *call, const void *p, struct al_repo **ret_repo,
-                           struct al_error *err)
+static int open_repository(struct al_call *call, struct al_repo **ret_repo, struct al_error *err)
 {
-    const struct hook_args *args = p;
+    const struct hook_args *args = al_call_args(call);
 
     return al_shell_open(call, args->working_dir, ret_repo, err);
 }
@@ -77,10 +76,9 @@ static void add_path(const struct al_repo *repo, const char *abs, struct al_strv
 }
 
 /* The path that rules look at: that of the file, and where it leads to; else every one. */
-static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
-                        struct al_error *err)
+static int policy_paths(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct hook_args *args = p;
+    const struct hook_args *args = al_call_args(call);
     const struct al_roots *roots = al_call_session(call)->roots;
     const char *slash = args->file ? strrchr(args->file, '/') : NULL;
     al_auto(al_freep) char *dir =
@@ -102,13 +100,12 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
 }
 
 /* The write lock is free meanwhile: the tool may call airlock itself, and take hours. */
-static int hold(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int hold(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     const struct al_git_shell *shell = al_call_session(call)->caller_shell;
     struct al_repo *repo = al_call_repo(call);
     const int64_t began_ms = al_clock_ms();
 
-    (void)p;
     al_write_lock_release(repo);
     result->confinement = "none";
     if (al_hold_is_over()) /* not a timeout, which names the time of the whole call */

@@ -40,9 +40,9 @@ static const struct al_root *root_of(const struct al_call *call, const struct ru
 }
 
 /* Where a sandbox is asked for, nothing begins without one. */
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct run_args *args = p;
+    const struct run_args *args = al_call_args(call);
     const struct al_session *session = al_call_session(call);
     char *bubblewrap = NULL;
     int r;
@@ -58,10 +58,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r;
 }
 
-static int snapshot(struct al_call *call, const void *p, struct al_result *result,
-                    struct al_error *err)
+static int snapshot(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    (void)p;
     if (!al_call_repo(call))
         return al_error_set(err, AL_ERR_EXECUTION,
                             "There is no repository here, and nothing to take a checkpoint of");
@@ -70,9 +68,9 @@ static int snapshot(struct al_call *call, const void *p, struct al_result *resul
 }
 
 /* The write lock is free meanwhile: the command may call airlock itself, and take hours. */
-static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int run(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct run_args *args = p;
+    const struct run_args *args = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_strv_clear) struct al_strv notes = AL_STRV_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -101,9 +99,9 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
                                           : 0;
 }
 
-static void summarize(const struct al_call *call, const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, struct al_str *out)
 {
-    const struct run_args *args = p;
+    const struct run_args *args = al_call_args(call);
 
     (void)call;
     al_str_adds(out, args->command.count ? "Run" : "Take a checkpoint");

@@ -249,9 +249,9 @@ static bool is_series(const struct al_call *call, const struct commit_args *args
  * they mean before the call. */
 #define RESOLVED_INTO "into"
 
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
     al_auto(al_freep) char *branch = new_branch(call, args);
     al_auto(al_str_clear) struct al_str intos = AL_STR_INIT;
@@ -283,9 +283,9 @@ static bool is_commit_pushed(struct al_call *call, const char *oid)
 }
 
 /* Whether a commit that is replaced is pushed.  What cannot be told counts as that. */
-static bool is_pushed(struct al_call *call, const void *p)
+static bool is_pushed(struct al_call *call)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
     bool pushed = args->amend && head && is_commit_pushed(call, head);
     al_auto(al_strv_clear) struct al_strv intos = AL_STRV_INIT;
@@ -428,10 +428,9 @@ static int build(struct al_call *call, const struct commit_args *args, struct al
     return r;
 }
 
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     al_auto(al_named_clear) struct al_named all = { .hunks = AL_STRV_INIT };
     al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
     int r;
@@ -473,9 +472,9 @@ static int check_operation(struct al_call *call, const struct commit_args *args,
                           "A merge is in progress: its commit has everything that is staged");
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -557,16 +556,16 @@ static int show_made(struct al_call *call, const struct commit_args *args, struc
 
 static const char hooks[] = "pre-commit prepare-commit-msg commit-msg post-commit post-rewrite";
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
 
     al_git_show_skipped(al_call_repo(call), hooks, out);
     if (args->message)
         al_outcome_add_message(call, args->message, out);
     if (args->author)
         al_place_addf(out, "Author: %s\n", args->author);
-    if ((args->amend || goes_into(call, p)) && is_pushed(call, p))
+    if ((args->amend || goes_into(call, args)) && is_pushed(call))
         al_str_adds(out, "A remote-tracking branch has the commit that is replaced.\n");
     return chooses(args) || is_series(call, args) ? show_made(call, args, out, err)
                                                   : show(call, al_call_repo(call), NULL, out, err);
@@ -732,10 +731,9 @@ static void tell_passed_over(struct al_call *call, const struct commit_args *arg
     al_str_adds(out, left.count ? "\n" : "");
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     const char *before = al_call_resolved(call, AL_RESOLVED_COMMIT);
     al_auto(al_str_clear) struct al_str left_out = AL_STR_INIT, passed = AL_STR_INIT;
     bool nothing = false, passed_over = false;
@@ -791,10 +789,8 @@ static const struct al_stricter stricter[] = {
 };
 
 /* A commit that names nothing is of the staged files. */
-static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
-                        struct al_error *err)
+static int policy_paths(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    (void)p;
     return al_git_list_staged(al_call_repo(call), NULL, NULL, out, err);
 }
 

@@ -275,11 +275,10 @@ static int plan(struct al_call *call, const struct al_conflicts_args *args, stru
 }
 
 /* The call may have waited for its turn, so what there is to do is found once more. */
-static int resolve(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int resolve(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     const struct resolutions *all;
-    int r = plan(call, p, err);
+    int r = plan(call, al_call_args(call), err);
 
     if (r < 0)
         return r;
@@ -349,9 +348,8 @@ static bool is_begun_here(const struct al_call *call)
 }
 
 /* Another session of this server is at work there, and would find it gone. */
-static bool is_of_others(struct al_call *call, const void *p)
+static bool is_of_others(struct al_call *call)
 {
-    (void)p;
     return al_operation_begun(al_call_repo(call), al_call_session(call)->number) ==
            AL_BEGUN_ELSEWHERE;
 }
@@ -515,9 +513,9 @@ static int check_can_go_on(struct al_call *call, const char *word, struct al_err
     return 0;
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct al_conflicts_args *args = p;
+    const struct al_conflicts_args *args = al_call_args(call);
     const struct al_repo *repo = al_call_repo(call);
     const enum al_operation_state state = al_git_operation_state(repo);
     const struct resolutions *all;
@@ -545,10 +543,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
                                              : authorize_continue(call, err);
 }
 
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct al_conflicts_args *args = p;
+    const struct al_conflicts_args *args = al_call_args(call);
     const struct resolutions *all = al_call_tool_data(call);
 
     for (size_t i = 0; args->action == AL_CONFLICTS_RESOLVE && i < all->count; i++)
@@ -558,12 +555,12 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
                : 0;
 }
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct al_conflicts_args *args = p;
+    const struct al_conflicts_args *args = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
 
-    if (args->action >= AL_CONFLICTS_CONTINUE && is_of_others(call, p))
+    if (args->action >= AL_CONFLICTS_CONTINUE && is_of_others(call))
         al_str_adds(out, "Another session has begun it.\n");
     if (args->action == AL_CONFLICTS_RESOLVE) {
         const struct resolutions *all = al_call_tool_data(call);
@@ -586,9 +583,9 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     return al_git_commit_preview(repo, out, err);
 }
 
-static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int show(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct al_conflicts_args *args = p;
+    const struct al_conflicts_args *args = al_call_args(call);
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
@@ -696,10 +693,9 @@ static void add_followers(const struct al_repo *repo, const struct al_strv *foll
     al_outcome_add_list("Moved along: ", &names, FOLLOWERS_BYTES, text);
 }
 
-static int go_on(struct al_call *call, const void *p, struct al_result *result,
-                 struct al_error *err)
+static int go_on(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct al_conflicts_args *args = p;
+    const struct al_conflicts_args *args = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
     enum al_operation_state state = al_git_operation_state(repo);
     bool begun_here = is_begun_here(call);
@@ -742,12 +738,11 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
 }
 
 /* What is resolved stays so, although the operation cannot go on before the others are. */
-static int resolve_and_go_on(struct al_call *call, const void *p, struct al_result *result,
-                             struct al_error *err)
+static int resolve_and_go_on(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_conflicts_clear) struct al_conflicts left = AL_CONFLICTS_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = resolve(call, p, result, err);
+    int r = resolve(call, result, err);
 
     if (r == 0)
         r = al_git_conflicts(al_call_repo(call), &left, err);
@@ -763,11 +758,10 @@ static int resolve_and_go_on(struct al_call *call, const void *p, struct al_resu
     }
     if (r == 0)
         r = authorize_continue(call, err);
-    return r < 0 ? r : go_on(call, p, result, err);
+    return r < 0 ? r : go_on(call, result, err);
 }
 
-static int give_up(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int give_up(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
     bool begun_here = is_begun_here(call);
@@ -776,7 +770,6 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
     al_auto(al_freep) char *at = merged ? al_take(&merged) : stopped_commit(al_call_repo(call));
     int r;
 
-    (void)p;
     (void)al_git_changed_meanwhile(al_call_repo(call), *at ? at : NULL, &meanwhile, NULL);
     r = al_git_abort(al_call_repo(call), &aborted, err);
     if (err && (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED))

@@ -122,10 +122,9 @@ static void add_nothing(struct al_call *call, const struct grep_args *args, stru
     (void)al_pages_adds(pages, text.buf);
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct grep_args *args = p;
+    const struct grep_args *args = al_call_args(call);
     al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
     al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
     struct showing showing = { .args = args, .repo = al_call_repo(call), .pages = &pages };

@@ -252,9 +252,9 @@ static int find_onto(struct al_call *call, const struct rebase_args *args,
     return r;
 }
 
-static int resolve_rebase(struct al_call *call, const void *p, struct al_error *err)
+static int resolve_rebase(struct al_call *call, struct al_error *err)
 {
-    const struct rebase_args *args = p;
+    const struct rebase_args *args = al_call_args(call);
     al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
     al_auto(al_freep) char *onto = NULL;
     int r = 0;
@@ -277,10 +277,10 @@ static int resolve_rebase(struct al_call *call, const void *p, struct al_error *
     return 0;
 }
 
-static int build_rebase(struct al_call *call, const void *p, struct al_replay_work *work,
-                        struct al_str *lines, struct al_error *err)
+static int build_rebase(struct al_call *call, struct al_replay_work *work, struct al_str *lines,
+                        struct al_error *err)
 {
-    const struct rebase_args *args = p;
+    const struct rebase_args *args = al_call_args(call);
     const char *onto = al_call_resolved(call, RESOLVED_ONTO);
     al_auto(al_rebase_list_clear) struct al_rebase_list list = AL_REBASE_LIST_INIT;
     al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT, held = AL_STRV_INIT;
@@ -349,9 +349,9 @@ static const struct al_param revert_params[] = {
 };
 
 /* The words are resolved once: what was approved is what is applied. */
-static int resolve_picks(struct al_call *call, const void *p, struct al_error *err)
+static int resolve_picks(struct al_call *call, struct al_error *err)
 {
-    const struct pick_args *args = p;
+    const struct pick_args *args = al_call_args(call);
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     int r = 0;
 
@@ -391,10 +391,9 @@ static int check_merges(const struct pick_args *args, bool reverts,
     return 0;
 }
 
-static int build_picks(struct al_call *call, const void *p, struct al_replay_work *work,
-                       struct al_error *err)
+static int build_picks(struct al_call *call, struct al_replay_work *work, struct al_error *err)
 {
-    const struct pick_args *args = p;
+    const struct pick_args *args = al_call_args(call);
     bool reverts = is_revert(call);
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     int r = al_inmemory_open(al_call_repo(call), &work->memory, err);
@@ -454,9 +453,9 @@ static int check_uncommitted(struct al_call *call, const struct attempt *attempt
                                 : 0;
 }
 
-static int build_and_try(struct al_call *call, const void *args, struct al_error *err)
+static int build_and_try(struct al_call *call, struct al_error *err)
 {
-    const struct rebase_args *rebase = is_rebase(call) ? args : NULL;
+    const struct rebase_args *rebase = is_rebase(call) ? al_call_args(call) : NULL;
     struct attempt *attempt = al_calloc(1, sizeof(*attempt));
     struct al_replay_work *work = al_replay_work_new();
     bool splits = false;
@@ -466,8 +465,8 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
     attempt->work = work;
     al_call_set_tool_data(call, attempt, attempt_free);
     work->goes_along = true;
-    r = is_rebase(call) ? build_rebase(call, args, work, &attempt->lines, err)
-                        : build_picks(call, args, work, err);
+    r = is_rebase(call) ? build_rebase(call, work, &attempt->lines, err)
+                        : build_picks(call, work, err);
     if (r == 0)
         r = al_replay_work_try(al_call_repo(call), work, err);
     for (size_t i = 0; rebase && i < rebase->plan.count; i++)
@@ -489,7 +488,7 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
                              &attempt->published, err);
 }
 
-static int authorize(struct al_call *call, const void *args, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
@@ -501,7 +500,7 @@ static int authorize(struct al_call *call, const void *args, struct al_error *er
         r = al_git_no_identity(err);
     if (r == 0 && !*head)
         r = al_failure_set(err, "git_commit makes the first one.", "There is no commit yet");
-    return r < 0 ? r : build_and_try(call, args, err);
+    return r < 0 ? r : build_and_try(call, err);
 }
 
 /* "a to 1a2b3c4d, b", a line; a branch goes to what is known of it. */
@@ -520,15 +519,14 @@ static void add_moved(const struct al_replay_work *work, const char *title, stru
     al_outcome_add_list(title, &names, NAMED_MAX_BYTES, out);
 }
 
-static bool is_published(struct al_call *call, const void *args)
+static bool is_published(struct al_call *call)
 {
     const struct attempt *attempt = attempt_of(call);
 
-    (void)args;
     return attempt && attempt->published;
 }
 
-static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     const struct al_replay_work *work = attempt_of(call)->work;
     const char *tip = work->replayed.stopped ? work->onto : work->replayed.tip;
@@ -538,7 +536,6 @@ static int preview(struct al_call *call, const void *args, struct al_str *out, s
     bool any = false, comes = false;
     int r = 0;
 
-    (void)args;
     al_git_show_unsigned(al_call_repo(call), out);
     if (work->kind == AL_WORK_REBASE)
         r = al_git_commits_excerpt(
@@ -564,14 +561,13 @@ static int preview(struct al_call *call, const void *args, struct al_str *out, s
     return r;
 }
 
-static int changed_files(struct al_call *call, const void *args, bool *ret_known,
-                         struct al_strv *out, struct al_error *err)
+static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
 {
     const struct al_replay_work *work = attempt_of(call)->work;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     int r;
 
-    (void)args;
     *ret_known = !work->replayed.stopped;
     if (work->replayed.stopped || !strcmp(work->head, work->replayed.tip))
         return 0;
@@ -658,8 +654,7 @@ static void add_picked(struct al_call *call, const struct pick_args *args, struc
     al_str_adds(text, kept && !args->no_commit ? ":\n" : "\n");
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     static const char rebased[] = "pre-rebase post-checkout post-rewrite";
     static const char picked[] = "pre-commit prepare-commit-msg commit-msg post-commit";
@@ -681,9 +676,9 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return al_outcome_stopped(call, result, err);
     }
     if (rebases)
-        add_rebased(call, p, &outcome, text);
+        add_rebased(call, al_call_args(call), &outcome, text);
     else
-        add_picked(call, p, text);
+        add_picked(call, al_call_args(call), text);
     if (attempt->work->no_commit || outcome.up_to_date)
         return 0;
     r = add_commits(call, text, err);

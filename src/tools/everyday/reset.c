@@ -34,14 +34,14 @@ static const struct al_param params[] = {
     AL_WORKING_DIR_ROW(struct reset_args),
 };
 
-static int mode_of(const void *p)
+static int mode_of(const struct al_call *call)
 {
-    return ((const struct reset_args *)p)->mode;
+    return ((const struct reset_args *)al_call_args(call))->mode;
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
-    const struct reset_args *args = p;
+    const struct reset_args *args = al_call_args(call);
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
     int r = al_resolve_commit(call, args->to, err);
 
@@ -51,44 +51,42 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
 }
 
 /* What cannot be told counts as pushed. */
-static bool loses_pushed(struct al_call *call, const void *p)
+static bool loses_pushed(struct al_call *call)
 {
     const char *head = al_call_resolved(call, RESOLVED_HEAD);
     const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
     bool pushed = true;
 
-    (void)p;
     if (!head || !*head || !to)
         return false;
     (void)al_git_has_pushed(al_call_repo(call), head, to, &pushed, NULL);
     return pushed;
 }
 
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
     const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
     struct al_repo *repo = al_call_repo(call);
     int r;
 
-    if (mode_of(p) != AL_RESET_HARD)
+    if (mode_of(call) != AL_RESET_HARD)
         return 0;
     r = al_git_overwritten_files(repo, NULL, false, out, err);
     return r < 0 ? r : al_git_untracked_overwritten(repo, to, NULL, out, err);
 }
 
-static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
                          struct al_error *err)
 {
     const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
     const struct al_repo *repo = al_call_repo(call);
 
-    if (mode_of(p) == AL_RESET_KEEP || mode_of(p) == AL_RESET_SOFT)
+    if (mode_of(call) == AL_RESET_KEEP || mode_of(call) == AL_RESET_SOFT)
         return al_git_switched_files(repo, to, ret_known, out, err);
     return al_git_reset_files(repo, to, NULL, false, ret_known, out, err);
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
     const char *head = al_call_resolved(call, RESOLVED_HEAD);
     const struct al_repo *repo = al_call_repo(call);
@@ -102,7 +100,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
                               "A %s is in progress", al_operation_state_name(state));
     al_call_set_tool_data(call, al_strdup(head), free);
     return al_git_reset_check(repo, al_call_resolved(call, AL_RESOLVED_COMMIT),
-                              (enum al_reset_mode)mode_of(p), err);
+                              (enum al_reset_mode)mode_of(call), err);
 }
 
 /* List the commits that one commit reaches and the other does not: ten, and how many more. */
@@ -121,7 +119,7 @@ static int list_commits(struct al_call *call, const char *from, const char *with
     return r;
 }
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     const char *head = al_call_resolved(call, RESOLVED_HEAD);
     const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
@@ -134,11 +132,11 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
         return r;
     if (leave) {
         al_str_addf(out, "These commits leave the branch%s:\n",
-                    loses_pushed(call, p) ? "; a remote-tracking branch has at least one of them"
-                                          : "");
+                    loses_pushed(call) ? "; a remote-tracking branch has at least one of them"
+                                       : "");
         r = list_commits(call, head, to, leave, out, err);
     }
-    if (r < 0 || mode_of(p) != AL_RESET_HARD)
+    if (r < 0 || mode_of(call) != AL_RESET_HARD)
         return r;
     r = al_git_loss_excerpt(repo, &changed, "This is lost:", out, err);
     return r < 0 ? r : al_git_untracked_excerpt(repo, to, NULL, out, err);
@@ -162,8 +160,7 @@ static int add_moved(struct al_call *call, const char *head, const char *to, str
     return r;
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     static const char hooks[] = "reference-transaction post-index-change";
     static const char *const said[] = {
@@ -181,14 +178,14 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (strcmp(head, al_call_tool_data(call)) != 0)
         return al_failure_set(err, "git_log shows the branch as it is now.",
                               "The branch moved while this was decided; nothing was done");
-    if (mode_of(p) == AL_RESET_HARD)
+    if (mode_of(call) == AL_RESET_HARD)
         r = al_uncommitted_files(al_call_repo(call), &changed, &staged, err);
-    if (mode_of(p) == AL_RESET_KEEP) /* git keeps changes only, and no ignored files */
+    if (mode_of(call) == AL_RESET_KEEP) /* git keeps changes only, and no ignored files */
         r = al_overwrite_check(al_call_repo(call), head, to, err);
     if (r == 0)
-        r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(p), err);
+        r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(call), err);
     if (r == 0)
-        r = al_outcome_add_commit(call, said[mode_of(p)], to, "\n", &result->text, err);
+        r = al_outcome_add_commit(call, said[mode_of(call)], to, "\n", &result->text, err);
     if (r == 0)
         r = add_moved(call, head, to, &result->text, err);
     if (r == 0)

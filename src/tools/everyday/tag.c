@@ -61,9 +61,9 @@ static bool exists(const struct al_call *call, const char *name)
 }
 
 /* The commit to tag is part of what is approved. */
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
-    const struct tag_args *args = p;
+    const struct tag_args *args = al_call_args(call);
     al_auto(al_freep) char *ref = NULL, *oid = NULL;
 
     if (args->action == DELETE) { /* it may change during approval */
@@ -74,9 +74,9 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     return args->action == CREATE ? al_resolve_commit(call, args->options.rev, err) : 0;
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct tag_args *args = p;
+    const struct tag_args *args = al_call_args(call);
 
     if (args->action == DELETE && !exists(call, args->options.name))
         return al_error_reason(
@@ -91,9 +91,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return 0;
 }
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct tag_args *args = p;
+    const struct tag_args *args = al_call_args(call);
     const char *oid = al_call_resolved(call, AL_RESOLVED_COMMIT);
     int r;
 
@@ -105,18 +105,17 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     return r;
 }
 
-static int list(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int list(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct tag_args *args = p;
+    const struct tag_args *args = al_call_args(call);
 
     return al_show_refs(call, &(struct al_refs_query){ .tags = true, .pattern = args->pattern },
                         result, err);
 }
 
-static int create(struct al_call *call, const void *p, struct al_result *result,
-                  struct al_error *err)
+static int create(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct tag_args *args = p;
+    const struct tag_args *args = al_call_args(call);
     const char *oid = al_call_resolved(call, AL_RESOLVED_COMMIT);
     struct al_tag_options options = args->options;
     int r;
@@ -129,10 +128,9 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
     return r;
 }
 
-static int remove_tag(struct al_call *call, const void *p, struct al_result *result,
-                      struct al_error *err)
+static int remove_tag(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct tag_args *args = p;
+    const struct tag_args *args = al_call_args(call);
     int r = al_git_tag_delete(al_call_repo(call), args->options.name, err);
 
     if (r == 0)

@@ -216,10 +216,10 @@ static int roll_back(struct al_call *call, const struct undo_args *args, bool dr
 
 /* Rules look at the branches that it moves, and at the files; without rules nobody asks, and it may
  * be about any.  What cannot be undone is said when it is tried. */
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
-    const struct undo_args *args = p;
+    const struct undo_args *args = al_call_args(call);
     const struct al_policy *rules = al_call_session(call)->policy;
     const bool known = args->dry_run ||
                        (rules && rules->count && roll_back(call, args, true, &rollback, NULL) == 0);
@@ -242,10 +242,9 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     return 0;
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct undo_args *args = p;
+    const struct undo_args *args = al_call_args(call);
     const bool idle = al_git_operation_state(al_call_repo(call)) == AL_IN_PROGRESS_NONE;
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     int r = roll_back(call, args, args->dry_run, &rollback, err);

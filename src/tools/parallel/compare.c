@@ -97,10 +97,9 @@ static void write_answer(const struct al_repo *repo, const struct al_branch_comp
     }
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct compare_args *args = p;
+    const struct compare_args *args = al_call_args(call);
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_branch_comparison_clear) struct al_branch_comparison comparison = { .branches =
                                                                                        NULL };

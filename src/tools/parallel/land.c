@@ -64,10 +64,9 @@ static int find_into(const struct al_repo *repo, const struct land_args *args, c
 
 /* The call is about the working tree that has the branch checked out: its files are in the
  * checkpoint, and its locks are waited for. */
-static int open_repository(struct al_call *call, const void *p, struct al_repo **ret_repo,
-                           struct al_error *err)
+static int open_repository(struct al_call *call, struct al_repo **ret_repo, struct al_error *err)
 {
-    const struct land_args *args = p;
+    const struct land_args *args = al_call_args(call);
     const struct al_session *session = al_call_session(call);
     struct al_repo *repo = NULL, *other = NULL;
     al_auto(al_freep) char *into = NULL;
@@ -130,10 +129,10 @@ static int plan(struct al_call *call, const struct land_args *args, struct al_er
     return r;
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
     const struct al_landing *landing;
-    int r = plan(call, p, err);
+    int r = plan(call, al_call_args(call), err);
 
     if (r < 0)
         return r;
@@ -151,37 +150,32 @@ static int resolve(struct al_call *call, const void *p, struct al_error *err)
     return 0;
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    (void)p;
     return al_landing_check(al_call_tool_data(call), err);
 }
 
-static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
-                        struct al_error *err)
+static int policy_paths(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    (void)p;
     return al_landing_paths(al_call_tool_data(call), out, err);
 }
 
 /* The working tree follows as in a switch to the new commit. */
-static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
                          struct al_error *err)
 {
     const struct al_landing *landing = al_call_tool_data(call);
 
-    (void)p;
     *ret_known = al_landing_is_idle(landing);
     return *ret_known ? 0
                       : al_git_switched_files(al_inmemory_repo(landing->memory), landing->commit,
                                               ret_known, out, err);
 }
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     const struct al_landing *landing = al_call_tool_data(call);
 
-    (void)p;
     if (!al_landing_is_idle(landing))
         return al_landing_preview(landing, out, err);
     al_call_plan(call)->skips_approval = true;
@@ -242,8 +236,7 @@ static void write_idle(const struct al_repo *repo, const struct al_landing *land
     }
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     /* Those that git would have run. */
     static const char *const hooks[] = {
@@ -257,7 +250,6 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     struct al_str *text = &result->text;
     int r;
 
-    (void)p;
     if (al_landing_is_idle(landing)) {
         write_idle(repo, landing, text);
         result->not_done = landing->is_conflicted || landing->is_diverged;
@@ -279,8 +271,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 }
 
 /* Its checkpoint has the references alone, so no working tree must be brought along. */
-static int execute_elsewhere(struct al_call *call, const void *p, struct al_result *result,
-                             struct al_error *err)
+static int execute_elsewhere(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     const struct al_landing *landing = al_call_tool_data(call);
 
@@ -288,7 +279,7 @@ static int execute_elsewhere(struct al_call *call, const void *p, struct al_resu
         return al_error_set(err, AL_ERR_EXECUTION,
                             "the branch was checked out meanwhile, so nothing was landed; call "
                             "git_land again");
-    return execute(call, p, result, err);
+    return execute(call, result, err);
 }
 
 /* Whether no working tree has the branch checked out. */
@@ -311,11 +302,10 @@ static const struct al_operation operations[] = {
     { "land", NULL, WITH_FILES, execute, AL_ASKS_ALWAYS },
 };
 
-static void summarize(const struct al_call *call, const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, struct al_str *out)
 {
     const struct al_landing *landing = al_call_tool_data(call);
 
-    (void)p;
     al_str_addf(out, "Land branch '%s' (%zu commit%s, %.*s) into '%s' (%.*s): %s",
                 al_named_branch_name(&landing->branch), landing->commits,
                 landing->commits == 1 ? "" : "s", AL_SHORT_ID, landing->branch.oid,

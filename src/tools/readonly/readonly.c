@@ -87,11 +87,10 @@ static int check(void *p, struct al_error *err)
 }
 
 /* Refuse a directory below the top of a repository. */
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
 
-    (void)p;
     if (strcmp(repo->at.dir, repo->at.top) != 0)
         return al_error_set(err, AL_ERR_BAD_ARGS, "repo does not contain .git");
     return 0;
@@ -112,10 +111,9 @@ static void note_submodules(struct al_call *call, const struct git_args *args,
         al_result_note(result, line.buf);
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct git_args *args = p;
+    const struct git_args *args = al_call_args(call);
     const struct al_readonly_options options = options_of(args);
     al_auto(al_readonly_run_clear) struct al_readonly_run found = AL_READONLY_RUN_INIT;
     const struct al_str *out = &found.output.out.out, *errors = &found.output.err.out;

@@ -38,9 +38,9 @@ static void free_plan(void *plan)
 
 /* Plan the command before approval.  The call keeps the plan, so that exactly what was checked is
  * run. */
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct bash_args *args = p;
+    const struct bash_args *args = al_call_args(call);
     const struct al_shell *shell = al_call_session(call)->shell;
     struct al_shell_plan *plan;
 
@@ -52,12 +52,10 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 }
 
 /* The paths of redirects that truncate a file. */
-static int overwritten_files(struct al_call *call, const void *p, struct al_strv *out,
-                             struct al_error *err)
+static int overwritten_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
     const struct al_shell_plan *plan = al_call_tool_data(call);
 
-    (void)p;
     (void)err;
     for (size_t i = 0; is_live(call) && i < plan->nsteps; i++) {
         const struct al_shell_step *step = &plan->steps[i];
@@ -76,10 +74,10 @@ static int overwritten_files(struct al_call *call, const void *p, struct al_strv
 
 /* Append the command, or the names of its commands, each once.  authorize() has found all of them
  * in the whitelist. */
-static void trace(const struct al_call *call, const void *p, bool checked, struct al_str *out)
+static void trace(const struct al_call *call, bool checked, struct al_str *out)
 {
     const struct al_shell_plan *plan = al_call_tool_data(call);
-    const struct bash_args *args = p;
+    const struct bash_args *args = al_call_args(call);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     if (!checked) {
@@ -116,10 +114,9 @@ static json_t *stage_object(const struct al_shell_step *step)
     return object;
 }
 
-static int preview(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int preview(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct bash_args *args = p;
+    const struct bash_args *args = al_call_args(call);
     const struct al_shell *shell = al_call_session(call)->shell;
     const struct al_shell_plan *plan = al_call_tool_data(call);
     json_t *stages = al_json_array(), *names = al_json_array();
@@ -153,7 +150,7 @@ static char *failure_of(const struct al_shell *shell, const struct al_shell_plan
                        searches && outcome->exit_code == 1 ? " (no match)" : "");
 }
 
-static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int run(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     struct al_shell *shell = al_call_session(call)->shell;
     struct al_run_limits *budget = al_call_budget(call);
@@ -163,7 +160,6 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     int64_t began_ms = al_clock_ms();
     int r;
 
-    (void)p;
     result->confinement = shell->isolation == AL_ISOLATION_FIREJAIL ? "firejail"
                           : shell->isolation == AL_ISOLATION_NONE   ? "seccomp"
                                                                     : NULL; /* that of git */
@@ -202,9 +198,9 @@ static const struct al_operation operations[] = {
     { "run", NULL, RUNS, run, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_call *call, const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, struct al_str *out)
 {
-    const struct bash_args *args = p;
+    const struct bash_args *args = al_call_args(call);
 
     al_str_addf(out, "%s %s (%s)", is_live(call) ? "Run" : "Preview", args->command, args->reason);
 }

@@ -142,15 +142,13 @@ static int note_markers(struct al_staging *staging, const struct al_comparison *
     return 0;
 }
 
-static int show_status(struct al_call *call, const void *p, struct al_result *result,
-                       struct al_error *err)
+static int show_status(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     struct al_staging *staging = al_call_session(call)->staging;
     al_auto(al_comparison_clear) struct al_comparison found = { .files = AL_SANDBOX_FILES_INIT };
     size_t max_bytes = al_call_max_bytes(call);
     int r = al_comparison_make(staging, al_call_budget(call), &found, err);
 
-    (void)p;
     if (r == 0)
         r = note_markers(staging, &found, result, err);
     if (r < 0)
@@ -191,10 +189,9 @@ static const struct al_param stage_params[] = {
               .bad_message = "message must not be empty"),
 };
 
-static int stage(struct al_call *call, const void *p, struct al_result *result,
-                 struct al_error *err)
+static int stage(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     struct al_staging *staging = al_call_session(call)->staging;
     al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
     int r = al_stage(staging, &args->files, args->message, al_call_budget(call), &staged, err);
@@ -242,10 +239,9 @@ static int show_all(struct al_call *call, struct al_result *result, struct al_er
     return r;
 }
 
-static int show_diff(struct al_call *call, const void *p, struct al_result *result,
-                     struct al_error *err)
+static int show_diff(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     struct al_staging *staging = al_call_session(call)->staging;
     al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
     int r = args->id ? al_staged_find(staging, args->id, al_call_budget(call), &staged, err)
@@ -274,10 +270,9 @@ static const struct al_param discard_params[] = {
                  .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .max_bytes = ID_MAX_BYTES),
 };
 
-static int discard(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int discard(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct commit_args *args = p;
+    const struct commit_args *args = al_call_args(call);
     struct al_staging *staging = al_call_session(call)->staging;
     al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
     al_auto(al_freep) char *title = NULL;

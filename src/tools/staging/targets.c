@@ -64,9 +64,9 @@ static struct al_target given_target(const struct al_target_args *args)
 }
 
 /* The target that the arguments name, else the default target of the session.  Borrowed. */
-static struct al_target target_of(const struct al_call *call, const void *p)
+static struct al_target target_of(const struct al_call *call)
 {
-    const struct target_call *args = p;
+    const struct target_call *args = al_call_args(call);
     const struct al_staging *staging = al_call_session(call)->staging;
 
     return args->target.given ? given_target(&args->target)
@@ -87,12 +87,11 @@ static int check(void *p, struct al_error *err)
 }
 
 /* Nothing of a target on GitHub is fetched for the names of its branches. */
-static int open_target(struct al_call *call, const void *p, struct al_repo **ret_repo,
-                       struct al_error *err)
+static int open_target(struct al_call *call, struct al_repo **ret_repo, struct al_error *err)
 {
     const bool only_names = al_call_tool(call) == &al_tool_staging_branches;
     const struct al_session *session = al_call_session(call);
-    const struct al_target target = target_of(call, p);
+    const struct al_target target = target_of(call);
 
     if (target.type == AL_TARGET_GITHUB)
         return al_target_open_github(
@@ -110,7 +109,8 @@ static int open_target(struct al_call *call, const void *p, struct al_repo **ret
 
 static bool is_remote(const struct al_call *call, const void *p)
 {
-    return target_of(call, p).type == AL_TARGET_GITHUB;
+    (void)p;
+    return target_of(call).type == AL_TARGET_GITHUB;
 }
 
 static bool is_local(const struct al_call *call, const void *p)
@@ -130,13 +130,11 @@ static const struct al_param push_params[] = {
               target_object, .flags = AL_PARAM_REQUIRED | AL_PARAM_DEFAULT_TARGET),
 };
 
-static int open_for_push(struct al_call *call, const void *p, struct al_repo **ret_repo,
-                         struct al_error *err)
+static int open_for_push(struct al_call *call, struct al_repo **ret_repo, struct al_error *err)
 {
-    const struct target_call *args = p;
-    const struct al_target target = target_of(call, args);
+    const struct al_target target = target_of(call);
     struct al_repo *repo = NULL;
-    int r = open_target(call, args, &repo, err);
+    int r = open_target(call, &repo, err);
 
     if (r == 0)
         r = al_target_go_to_branch(&target, &repo, err);
@@ -152,10 +150,10 @@ static void free_push(void *push)
     al_push_free(push);
 }
 
-static int resolve_push(struct al_call *call, const void *p, struct al_error *err)
+static int resolve_push(struct al_call *call, struct al_error *err)
 {
-    const struct target_call *args = p;
-    const struct al_target target = target_of(call, args);
+    const struct target_call *args = al_call_args(call);
+    const struct al_target target = target_of(call);
     struct al_push *push = NULL;
     int r = al_push_plan(al_call_session(call)->staging, args->commit_id, &target,
                          al_call_repo(call), &push, err);
@@ -174,13 +172,12 @@ static int resolve_push(struct al_call *call, const void *p, struct al_error *er
     return 0;
 }
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     al_auto(al_push_result_clear) struct al_push_result result = { .message = NULL };
     struct al_push *push = al_call_tool_data(call);
     struct al_plan *plan = al_call_plan(call);
 
-    (void)p;
     if (al_push_conflict(push, &result)) {
         plan->skips_approval = true;
         return 0;
@@ -189,13 +186,12 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     return al_push_preview(push, out, &plan->framed_len, &plan->draft, err);
 }
 
-static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int push(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_push_result_clear) struct al_push_result pushed = { .message = NULL };
     struct al_push *push = al_call_tool_data(call);
     int r = al_push_run(push, al_call_plan(call)->draft, &pushed, err);
 
-    (void)p;
     if (r < 0)
         return r;
     al_result_set(result, "status", al_json_string(pushed.is_conflict ? "conflict" : "success"));
@@ -217,23 +213,23 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
 }
 
 /* Its checkpoint has the references alone, so the working tree must not be brought along. */
-static int execute_elsewhere(struct al_call *call, const void *p, struct al_result *result,
-                             struct al_error *err)
+static int execute_elsewhere(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     if (((const struct al_push *)al_call_tool_data(call))->is_checked_out)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "the branch was checked out meanwhile, so nothing was pushed; call "
                             "git_push again");
-    return push(call, p, result, err);
+    return push(call, result, err);
 }
 
 /* Whether there is no working tree on the branch. */
 static bool is_elsewhere(const struct al_call *call, const void *p)
 {
-    const struct al_target target = target_of(call, p);
+    const struct al_target target = target_of(call);
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *ref = NULL;
 
+    (void)p;
     if (target.type == AL_TARGET_LOCAL_BARE)
         return true;
     return repo && target.branch && al_target_branch(&target, repo, &ref, NULL) == 0 &&
@@ -248,9 +244,8 @@ static const struct al_operation push_operations[] = {
     { "push", NULL, ON_LOCAL, push, AL_ASKS_ALWAYS },
 };
 
-static void summarize_push(const struct al_call *call, const void *p, struct al_str *out)
+static void summarize_push(const struct al_call *call, struct al_str *out)
 {
-    (void)p;
     al_push_summary(al_call_tool_data(call), out);
 }
 
@@ -264,10 +259,10 @@ static bool is_word(const char *text)
 }
 
 /* `airlock staging push` takes a target in its words, and by itself "local:." */
-static bool command_line(const struct al_call *call, const void *p, struct al_str *out)
+static bool command_line(const struct al_call *call, struct al_str *out)
 {
-    const struct target_call *args = p;
-    const struct al_target target = target_of(call, args);
+    const struct target_call *args = al_call_args(call);
+    const struct al_target target = target_of(call);
     const char *place = target.type == AL_TARGET_GITHUB ? target.repo : target.path;
     const char *options = al_call_session(call)->options;
 
@@ -338,7 +333,7 @@ static int check_source(void *p, struct al_error *err)
 static int find_branch(struct al_call *call, const struct target_call *args, char **ret_branch,
                        struct al_error *err)
 {
-    struct al_target target = target_of(call, args);
+    struct al_target target = target_of(call);
     const struct al_repo *repo = al_call_repo(call);
     int r = al_target_branch(&target, repo, ret_branch, err);
 
@@ -351,10 +346,10 @@ static int find_branch(struct al_call *call, const struct target_call *args, cha
 }
 
 /* The branch and its commit, so that all of a call sees the same files. */
-static int resolve_pull(struct al_call *call, const void *p, struct al_error *err)
+static int resolve_pull(struct al_call *call, struct al_error *err)
 {
-    const struct target_call *args = p;
-    const struct al_target target = target_of(call, args);
+    const struct target_call *args = al_call_args(call);
+    const struct al_target target = target_of(call);
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *shown = al_target_shown(&target);
     al_auto(al_freep) char *branch = NULL;
@@ -397,11 +392,11 @@ static json_t *strings(const struct al_strv *items, size_t *left, bool *ret_trun
     return array;
 }
 
-static int pull(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int pull(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct target_call *args = p;
+    const struct target_call *args = al_call_args(call);
     struct al_staging *staging = al_call_session(call)->staging;
-    const struct al_target target = target_of(call, args);
+    const struct al_target target = target_of(call);
     const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
     al_auto(al_pull_result_clear) struct al_pull_result pulled = AL_PULL_RESULT_INIT;
     al_auto(al_freep) char *key = al_target_key(&target, al_call_repo(call));
@@ -437,9 +432,9 @@ static const struct al_operation pull_operations[] = {
     { "pull", NULL, AL_READS | AL_WRITES_FILES | AL_USES_NETWORK, pull, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_call *call, const void *p, struct al_str *out)
+static void summarize(const struct al_call *call, struct al_str *out)
 {
-    const struct target_call *args = p;
+    const struct target_call *args = al_call_args(call);
 
     (void)call;
     al_str_adds(out, "Pull files into the sandbox");
@@ -478,17 +473,17 @@ static bool take_branch(void *payload, const struct al_listed_ref *ref)
     return true;
 }
 
-static int list_branches(struct al_call *call, const void *p, struct al_result *result,
-                         struct al_error *err)
+static int list_branches(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     static const char mark[] = "ref: " AL_HEADS;
     const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_freep) char *head = is_remote(call, p) ? NULL : al_ref_read_head(&repo->at);
+    al_auto(al_freep) char *head = is_remote(call, NULL) ? NULL : al_ref_read_head(&repo->at);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     size_t left = al_call_max_bytes(call);
-    int r = is_remote(call, p) ? al_mirror_branches(repo->mirror, &names, &result->truncated, err)
-                               : al_git_read_refs(repo, &(struct al_refs_query){ .ids = true },
-                                                  take_branch, &names, err);
+    int r = is_remote(call, NULL)
+                ? al_mirror_branches(repo->mirror, &names, &result->truncated, err)
+                : al_git_read_refs(repo, &(struct al_refs_query){ .ids = true }, take_branch,
+                                   &names, err);
 
     if (r < 0)
         return r;
@@ -551,10 +546,9 @@ static const char *note_of(enum al_merge_outcome outcome)
     return NULL;
 }
 
-static int merge(struct al_call *call, const void *p, struct al_result *result,
-                 struct al_error *err)
+static int merge(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct merge_args *args = p;
+    const struct merge_args *args = al_call_args(call);
     al_auto(al_str_clear) struct al_str base = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str ours = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str theirs = AL_STR_INIT;
@@ -590,9 +584,9 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
     return 0;
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct merge_args *args = p;
+    const struct merge_args *args = al_call_args(call);
     al_auto(al_freep) char *given = args->path[0] == '/'
                                         ? al_strdup(args->path)
                                         : al_asprintf(AL_SANDBOX_ROOT "/%s", args->path);

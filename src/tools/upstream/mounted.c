@@ -115,9 +115,9 @@ json_t *al_question_params(const json_t *params, const char *server, const char 
 /* Without the annotation readOnlyHint a tool counts as everything. */
 #define EVERYTHING ((1u << AL_EFFECT_COUNT) - 1)
 
-static const struct al_mounted *mounted_of(const void *args)
+static const struct al_mounted *mounted_of(const struct al_call *call)
 {
-    const struct al_defined_args *defined = args;
+    const struct al_defined_args *defined = al_call_args(call);
 
     return (const struct al_mounted *)defined->tool;
 }
@@ -148,9 +148,9 @@ static int changed(const struct al_mounted *mounted, struct al_error *err)
 
 /* The definition that the user was shown has to be the one that the server has when the call runs.
  */
-static int resolve(struct al_call *call, const void *args, struct al_error *err)
+static int resolve(struct al_call *call, struct al_error *err)
 {
-    const struct al_mounted *mounted = mounted_of(args);
+    const struct al_mounted *mounted = mounted_of(call);
     json_t *now = NULL;
     const json_t *tool;
     bool same;
@@ -169,27 +169,25 @@ static int resolve(struct al_call *call, const void *args, struct al_error *err)
 }
 
 /* The server can use all of every root, whatever the call is about. */
-static int authorize(struct al_call *call, const void *args, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
     const struct al_roots *roots = al_call_session(call)->roots;
     int r = 0;
 
-    (void)args;
     for (size_t i = 0; r == 0 && i < roots->count; i++)
         if (!al_root_is_released(&roots->items[i]))
             r = al_grant_check_tree(al_call_session(call)->grant, roots->items[i].path, true, err);
     return r;
 }
 
-static void summarize(const struct al_call *call, const void *args, struct al_str *out)
+static void summarize(const struct al_call *call, struct al_str *out)
 {
-    (void)call;
-    al_defined_summarize(args, server_of(mounted_of(args)), out);
+    al_defined_summarize(al_call_args(call), server_of(mounted_of(call)), out);
 }
 
-static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    return al_defined_preview(args, al_call_budget(call)->in_full, out, err);
+    return al_defined_preview(al_call_args(call), al_call_budget(call)->in_full, out, err);
 }
 
 /* A call that runs. */
@@ -229,10 +227,9 @@ static int on_question(void *payload, const char *method, const json_t *params,
     return client->ask(client->payload, method, form ? form : params, cancel, ret_result, err);
 }
 
-static int execute(struct al_call *call, const void *args, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct al_mounted *mounted = mounted_of(args);
+    const struct al_mounted *mounted = mounted_of(call);
     struct running running = { .call = call, .mounted = mounted };
     al_auto(al_upstream_state_clear) struct al_upstream_state state = { .ntools = 0 };
     al_auto(al_json_decrefp) json_t *answer = NULL;
@@ -240,7 +237,7 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
                              &(struct al_upstream_call){
                                  .tool = mounted->upstream,
                                  .definition = mounted->definition,
-                                 .arguments = ((const struct al_defined_args *)args)->arguments,
+                                 .arguments = al_call_arguments(call),
                                  .cancel = al_call_input(call)->cancel,
                                  .progress = al_call_input(call)->progress ? on_progress : NULL,
                                  .ask = al_call_input(call)->asker ? on_question : NULL,

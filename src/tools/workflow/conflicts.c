@@ -106,15 +106,13 @@ static int add_files(struct al_call *call, const struct al_conflicts *conflicts,
     return r;
 }
 
-static int show(struct al_call *call, const void *args, struct al_result *result,
-                struct al_error *err)
+static int show(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_json_decrefp) json_t *files = al_json_array();
     struct showing showing = { .files = files, .left = al_call_max_bytes(call) };
     int r = al_git_conflicts(al_call_repo(call), &conflicts, err);
 
-    (void)args;
     add_names(&conflicts, &showing);
     if (r == 0)
         r = add_files(call, &conflicts, add_markers, &showing, err);
@@ -189,34 +187,32 @@ static struct al_resolve_options options_of(const struct resolve_args *args)
     };
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+static int authorize(struct al_call *call, struct al_error *err)
 {
-    const struct al_resolve_options options = options_of(p);
+    const struct al_resolve_options options = options_of(al_call_args(call));
 
     return al_git_resolve_check(al_call_repo(call), &options, 1, err);
 }
 
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
+static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    const struct al_resolve_options options = options_of(p);
+    const struct al_resolve_options options = options_of(al_call_args(call));
 
     (void)err;
     al_git_resolve_affected_files(al_call_repo(call), &options, out);
     return 0;
 }
 
-static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    const struct al_resolve_options options = options_of(p);
+    const struct al_resolve_options options = options_of(al_call_args(call));
 
     return al_git_resolve_preview(al_call_repo(call), &options, 1, out, err);
 }
 
-static int resolve(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int resolve(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct resolve_args *args = p;
+    const struct resolve_args *args = al_call_args(call);
     const struct al_resolve_options options = options_of(args);
     int r = al_git_resolve(al_call_repo(call), &options, 1, err);
 

@@ -16,20 +16,17 @@ struct args {
     int choice;
 };
 
-static inline int execute(struct al_call *call, const void *args, struct al_result *result,
-                          struct al_error *err)
+static inline int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     (void)call;
-    (void)args;
     (void)result;
     (void)err;
     return 0;
 }
 
-static inline void summarize(const struct al_call *call, const void *args, struct al_str *out)
+static inline void summarize(const struct al_call *call, struct al_str *out)
 {
     (void)call;
-    (void)args;
     (void)out;
 }
 

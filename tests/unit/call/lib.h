@@ -29,21 +29,18 @@ struct args {
 #define OFFSETS                                                                                    \
     .args_size = sizeof(struct args), .working_dir_offset = offsetof(struct args, working_dir)
 
-static inline int run_status(struct al_call *call, const void *p, struct al_result *result,
-                             struct al_error *err)
+static inline int run_status(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_status_options options = { .porcelain = true, .untracked = true };
     int r = al_git_status(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
 
-    (void)p;
     return al_call_shape_text(call, r, &output, "", result);
 }
 
-static inline int run_add(struct al_call *call, const void *p, struct al_result *result,
-                          struct al_error *err)
+static inline int run_add(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct args *args = p;
+    const struct args *args = al_call_args(call);
     const struct al_add_options options = { .mode = AL_ADD_PATHS, .paths = &args->paths };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
@@ -51,10 +48,9 @@ static inline int run_add(struct al_call *call, const void *p, struct al_result 
     return al_call_shape_text(call, r, &output, "", result);
 }
 
-static inline int run_commit(struct al_call *call, const void *p, struct al_result *result,
-                             struct al_error *err)
+static inline int run_commit(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    const struct args *args = p;
+    const struct args *args = al_call_args(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_commit_options options = { .message = args->message };
     int r = al_git_commit(al_call_repo(call), &options, al_call_max_bytes(call), &output, err);
@@ -62,24 +58,23 @@ static inline int run_commit(struct al_call *call, const void *p, struct al_resu
     return al_call_shape_text(call, r, &output, "", result);
 }
 
-static inline int show_staged(struct al_call *call, const void *p, struct al_str *out,
-                              struct al_error *err)
+static inline int show_staged(struct al_call *call, struct al_str *out, struct al_error *err)
 {
-    (void)p;
     return al_git_commit_preview(al_call_repo(call), out, err);
 }
 
-static inline void name_paths(const struct al_call *call, const void *p, struct al_str *out)
+static inline void name_paths(const struct al_call *call, struct al_str *out)
 {
-    const struct args *args = p;
+    const struct args *args = al_call_args(call);
 
     (void)call;
     al_str_adds(out, "Stage ");
     al_text_add_list(out, &args->paths, 3);
 }
 
-static inline void name_message(const struct al_call *call, const void *p, struct al_str *out)
+static inline void name_message(const struct al_call *call, struct al_str *out)
 {
+    const void *p = al_call_args(call);
     (void)call;
     al_str_addf(out, "Commit: %s", ((const struct args *)p)->message);
 }

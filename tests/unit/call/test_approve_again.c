@@ -114,21 +114,17 @@ static void asks_once_when_only_other_files_changed(void **state)
 
 static int listings;
 
-static int list_changed(struct al_call *call, const void *p, struct al_strv *out,
-                        struct al_error *err)
+static int list_changed(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    (void)p;
     listings++;
     return al_git_affected_files(al_call_repo(call), NULL, true, out, err);
 }
 
-static int list_in_detail(struct al_call *call, const void *p, struct al_str *out,
-                          struct al_error *err)
+static int list_in_detail(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     const struct al_strv *files;
     int r = al_call_affected_files(call, &files, err);
 
-    (void)p;
     if (r == 0)
         al_git_files_excerpt(al_call_repo(call), files, "Files:", out);
     return r;

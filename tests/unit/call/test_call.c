@@ -158,9 +158,9 @@ static char *what_runs(void)
     return seen;
 }
 
-static int look(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+static int look(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    int r = run_status(call, p, result, err);
+    int r = run_status(call, result, err);
 
     seen_then = what_runs();
     return r;

@@ -21,10 +21,9 @@ static void finds_in_operations(const struct al_operation *rows, size_t count, b
     finds(&tool, expected);
 }
 
-static bool holds(struct al_call *call, const void *args)
+static bool holds(struct al_call *call)
 {
     (void)call;
-    (void)args;
     return true;
 }
 

@@ -32,9 +32,9 @@ static const struct al_param rows[] = {
     AL_OBJECT(struct args, target, "Where to.", place, .flags = 0),
 };
 
-static int execute(struct al_call *call, const void *args, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
+    const void *args = al_call_args(call);
     (void)call, (void)args, (void)result, (void)err;
     return 0;
 }

@@ -31,9 +31,9 @@ static const struct al_param rows[] = {
     AL_OBJECTS(struct args, plan, "The plan.", step, .min = 1, .max = 3),
 };
 
-static int execute(struct al_call *call, const void *args, struct al_result *result,
-                   struct al_error *err)
+static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
+    const void *args = al_call_args(call);
     (void)call, (void)args, (void)result, (void)err;
     return 0;
 }
