@@ -213,7 +213,6 @@ static void git_summarize(const struct al_call *call, struct al_str *out)
 {
     const struct commit_args *args = al_call_args(call);
 
-    (void)call;
     al_str_adds(out, "Commit: ");
     add_prefix(out, args);
     al_str_add(out, args->message, summary_bytes(args->message));

@@ -512,7 +512,6 @@ static int policy_paths(struct al_call *call, struct al_strv *out, struct al_err
 {
     const struct log_args *args = al_call_args(call);
 
-    (void)call;
     (void)err;
     if (args->query.stat || args->query.patch || args->query.changed)
         al_strv_add(out, "");

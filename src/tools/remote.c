@@ -96,7 +96,6 @@ static void summarize(const struct al_call *call, struct al_str *out)
     const struct remote_args *args = al_call_args(call);
     al_auto(al_freep) char *shown = al_url_shown(args->url ? args->url : "");
 
-    (void)call;
     if (args->action == LIST)
         al_str_adds(out, "List remotes");
     else if (args->action == ADD)

@@ -230,12 +230,10 @@ static bool is_foreign(struct al_call *call)
 /* The number of entries that a clear of this working tree alone drops; -1: it drops all. */
 static int64_t count_own(const struct al_call *call)
 {
-    const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
-    int64_t count = entry && *entry ? 1 : 0;
+    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
 
-    for (const char *at = entry; at && (at = strchr(at, ' ')); at++)
-        count++;
-    return entry ? count : -1;
+    al_resolved_words(call, AL_STASH_ENTRY, &entries);
+    return al_call_resolved(call, AL_STASH_ENTRY) ? (int64_t)entries.count : -1;
 }
 
 static int authorize_action(struct al_call *call, struct al_error *err)

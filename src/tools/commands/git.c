@@ -803,7 +803,6 @@ static void summarize(const struct al_call *call, struct al_str *out)
 {
     const struct git_args *args = al_call_args(call);
 
-    (void)call;
     al_str_adds(out, "git");
     for (size_t i = 0; i < args->args.count; i++)
         al_shell_words_add(out, args->args.items[i]);

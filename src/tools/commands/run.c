@@ -103,7 +103,6 @@ static void summarize(const struct al_call *call, struct al_str *out)
 {
     const struct run_args *args = al_call_args(call);
 
-    (void)call;
     al_str_adds(out, args->command.count ? "Run" : "Take a checkpoint");
     for (size_t i = 0; i < args->command.count; i++)
         al_shell_words_add(out, args->command.items[i]);

@@ -436,7 +436,6 @@ static void summarize(const struct al_call *call, struct al_str *out)
 {
     const struct target_call *args = al_call_args(call);
 
-    (void)call;
     al_str_adds(out, "Pull files into the sandbox");
     if (args->target.given && args->target.path)
         al_str_addf(out, " from %s", args->target.path);
@@ -592,7 +591,6 @@ static int authorize(struct al_call *call, struct al_error *err)
                                         : al_asprintf(AL_SANDBOX_ROOT "/%s", args->path);
     al_auto(al_freep) char *path = NULL;
 
-    (void)call;
     return al_sandbox_path(given, &path, err);
 }
 
