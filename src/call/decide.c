@@ -179,7 +179,7 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
         return 0;
     for (int round = 0; r == 0 && !is_stable; round++) {
         if (round > 0)
-            al_stable_read_wait(&call->budget);
+            al_stable_read_wait(&call->budget, round);
         al_str_truncate(out, before);
         call->plan.skips_approval = skips_approval;
         r = round < READINGS_MAX

@@ -165,6 +165,22 @@ static void close_record(struct context *ctx, int r, bool changed, const struct 
 
 /* --- Before anything is changed --- */
 
+/* No checkpoint can be taken of a file that git cannot read; the one to go back to may have it. */
+static int check_damage(const struct context *ctx, bool looks, struct al_error *err)
+{
+    const struct al_way *way = &ctx->way;
+    const bool put_aside = ctx->options->force && !ctx->options->dry_run;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    const struct al_saved *to;
+    int r = al_checkpoint_load(way->store, way->executions.items[way->plan.oldest].before, false,
+                               &to, err);
+
+    for (size_t i = 0; r == 0 && i < to->values.count; i++)
+        if (to->values.items[i].part == AL_PART_REF)
+            al_strv_add(&refs, to->values.items[i].name);
+    return r < 0 ? r : al_git_check_damage(way->repo, &refs, looks, put_aside, err);
+}
+
 /* Read the present, and find the way back.  Nothing in the store changes: the rollback may still be
  * refused, or be a dry run. */
 static int read_present(struct context *ctx, struct al_error *err)
@@ -173,16 +189,21 @@ static int read_present(struct context *ctx, struct al_error *err)
     struct al_checkpoint_reason reason = { .tool = TOOL,
                                            .operation = OPERATION,
                                            .linked = &way->linked };
-    int r = al_way_read_executions(way, err);
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int damaged, r = al_way_read_executions(way, err);
 
     reason.without = way->without;
     if (!ctx->options->dry_run)
         al_keep_give_back(way->store);
     if (r == 0 && !ctx->options->dry_run)
         al_linked_tidy(way->repo, &way->linked);
+    if (r < 0)
+        return r;
+    r = al_checkpoint_create_pending(way->store, &reason, &way->pending, way->present, &why);
     if (r == 0)
-        r = al_checkpoint_create_pending(way->store, &reason, &way->pending, way->present, err);
-    return r < 0 ? r : al_way_find(way, err);
+        return al_way_find(way, err);
+    damaged = check_damage(ctx, true, err);
+    return damaged < 0 ? damaged : al_error_pass(r, &why, err);
 }
 
 /* Keep the very checkpoint that was compared and checked.  The commits that only the references
@@ -289,22 +310,6 @@ static int check_repository(const struct context *ctx, struct al_error *err)
     return 0;
 }
 
-/* No checkpoint can be taken of a file that git cannot read; the one to go back to may have it. */
-static int check_damage(const struct context *ctx, struct al_error *err)
-{
-    const struct al_way *way = &ctx->way;
-    const bool put_aside = ctx->options->force && !ctx->options->dry_run;
-    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
-    const struct al_saved *to;
-    int r = al_checkpoint_load(way->store, way->executions.items[way->plan.oldest].before, false,
-                               &to, err);
-
-    for (size_t i = 0; r == 0 && i < to->values.count; i++)
-        if (to->values.items[i].part == AL_PART_REF)
-            al_strv_add(&refs, to->values.items[i].name);
-    return r < 0 ? r : al_git_check_damage(way->repo, &refs, put_aside, err);
-}
-
 static int prepare(struct context *ctx, struct al_error *err)
 {
     int r = find_executions(ctx, err);
@@ -315,7 +320,7 @@ static int prepare(struct context *ctx, struct al_error *err)
     if (r == 0)
         r = check_repository(ctx, err);
     if (r == 0)
-        r = check_damage(ctx, err);
+        r = check_damage(ctx, ctx->options->force, err);
     if (r < 0)
         return r;
     ctx->way.report->count = ctx->way.plan.count;

@@ -241,8 +241,8 @@ static bool is_broken(const struct al_repo *repo, const char *name)
     return line && !(value && value[strspn(value, "0")]);
 }
 
-int al_git_check_damage(const struct al_repo *repo, const struct al_strv *refs, bool put_aside,
-                        struct al_error *err)
+int al_git_check_damage(const struct al_repo *repo, const struct al_strv *refs, bool looks,
+                        bool put_aside, struct al_error *err)
 {
     static const char *const open_it[] = { "git", "rev-parse", "--git-dir", NULL };
     static const char *const list[] = { "git", "for-each-ref", "--format=%(refname)", NULL };
@@ -250,8 +250,15 @@ int al_git_check_damage(const struct al_repo *repo, const struct al_strv *refs, 
                                             "ls-files", "--unmerged", NULL };
     const struct damage damage = { repo, put_aside };
     const char *git_dir = repo->at.git_dir, *common_dir = repo->at.common_dir;
-    int r = check(&damage, git_dir, is_broken(repo, "HEAD") ? "HEAD" : NULL, open_it, err);
+    const char *head = is_broken(repo, "HEAD") ? "HEAD" : NULL;
+    int r;
 
+    looks |= head != NULL;
+    for (size_t i = 0; i < refs->count && !looks; i++)
+        looks = is_broken(repo, refs->items[i]);
+    if (!looks)
+        return 0;
+    r = check(&damage, git_dir, head, open_it, err);
     if (r == 0)
         r = check(&damage, common_dir, al_ref_is_stored(&repo->at, "HEAD") ? NULL : "packed-refs",
                   list, err);

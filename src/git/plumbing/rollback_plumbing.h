@@ -44,12 +44,13 @@ int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves
 /**
  * Check that git can read HEAD, packed-refs, these references, and the index.
  *
+ * @param looks      Ask git too, where HEAD and the references look well.
  * @param put_aside  Move what it cannot read to airlock/damaged in the common git directory, and
  *                   say so; HEAD then leads to a branch without commits.
  * @return 0; AL_ERR_EXECUTION naming what git cannot read.
  */
-int al_git_check_damage(const struct al_repo *repo, const struct al_strv *refs, bool put_aside,
-                        struct al_error *err);
+int al_git_check_damage(const struct al_repo *repo, const struct al_strv *refs, bool looks,
+                        bool put_aside, struct al_error *err);
 
 /** Append those of `paths` (relative to the top) that the ignore rules on disk match, tracked or
  * not. */

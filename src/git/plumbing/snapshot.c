@@ -129,6 +129,18 @@ static int end_beside(const struct al_location *at, struct al_beside *beside, st
     return r < 0 ? r : end_of(at, beside, sink, err);
 }
 
+int al_git_read_both(const struct al_location *at, const struct al_git_command *first,
+                     struct al_sink first_sink, const struct al_git_command *second,
+                     struct al_sink second_sink, struct al_error *err)
+{
+    al_auto(al_beside_clear) struct al_beside beside = AL_BESIDE_INIT;
+    int r = begin_beside(at, first, false, &beside, err);
+
+    if (r == 0)
+        r = al_git_read(at, second, second_sink, err);
+    return r < 0 ? r : end_beside(at, &beside, first_sink, err);
+}
+
 /* False at the end of the stream. */
 static bool read_some(int fd, struct al_str *text)
 {
@@ -294,7 +306,6 @@ int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, voi
     const struct al_sink sink = { al_nul_records_add, &records };
     al_auto(al_git_command_clear) struct al_git_command changed = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command others = AL_GIT_COMMAND_INIT;
-    al_auto(al_beside_clear) struct al_beside beside = AL_BESIDE_INIT;
     int r;
 
     begin(&changed, dir);
@@ -303,11 +314,7 @@ int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, voi
     al_strv_adds(&others.argv, "ls-files", "-z", "--others", NULL);
     if (!dir->ignores_nothing)
         al_strv_add(&others.argv, "--exclude-standard");
-    r = begin_beside(&dir->at, &changed, false, &beside, err);
-    if (r == 0)
-        r = al_git_read(&dir->at, &others, sink, err);
-    if (r == 0)
-        r = end_beside(&dir->at, &beside, sink, err);
+    r = al_git_read_both(&dir->at, &changed, sink, &others, sink, err);
     return listing.status < 0 ? listing.status : r;
 }
 

@@ -37,6 +37,12 @@ struct al_beside {
  * itself. */
 void al_beside_clear(struct al_beside *beside);
 
+/** Run two commands at the same time.  The output of the first waits in a file, and its sink gets
+ * it last. */
+int al_git_read_both(const struct al_location *at, const struct al_git_command *first,
+                     struct al_sink first_sink, const struct al_git_command *second,
+                     struct al_sink second_sink, struct al_error *err);
+
 /** A directory of the user's, and the index over it.  All members are borrowed. */
 struct al_snapshot_dir {
     struct al_location at; /**< of the bare repository */

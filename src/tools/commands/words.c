@@ -327,7 +327,7 @@ static int read_globals(struct al_shell_words *words, const struct al_strv *give
             words->work_tree = value;
         else
             r = al_shell_words_refuse(
-                word, "airlock decides where git finds its parts; leave it out", err);
+                word, "airlock takes no such option before the command; leave it out", err);
     }
     return r;
 }

@@ -548,7 +548,7 @@ static int show_made(struct al_call *call, const struct commit_args *args, struc
     /* Choosing writes objects aside, and git gives one that exists already a new time.  Only what
      * is read from here on must stay as it is. */
     if (budget->stable_read) {
-        al_stable_read_wait(budget);
+        al_stable_read_wait(budget, 1);
         al_stable_read_begin(budget->stable_read);
     }
     return show(call, &view, made.indexes.commit, out, err);

@@ -44,11 +44,11 @@ void al_stable_read_begin(struct al_stable_read *reading)
     reading->since_ns = now.tv_sec * NS_PER_S + now.tv_nsec - STABLE_READ_MARGIN_MS * NS_PER_MS;
 }
 
-void al_stable_read_wait(const struct al_run_limits *budget)
+void al_stable_read_wait(const struct al_run_limits *budget, int round)
 {
     struct pollfd wait = { .fd = al_cancel_fd(budget->cancel), .events = POLLIN };
 
-    (void)poll(&wait, 1, STABLE_READ_MARGIN_MS);
+    (void)poll(&wait, 1, round * round * STABLE_READ_MARGIN_MS);
 }
 
 void al_stable_read_clear(struct al_stable_read *reading)

@@ -70,9 +70,9 @@ struct al_stable_read {
 void al_stable_read_begin(struct al_stable_read *reading);
 void al_stable_read_clear(struct al_stable_read *reading);
 
-/** Wait until changes made just now lie before a new window. Returns early when the call is
- * cancelled. */
-void al_stable_read_wait(const struct al_run_limits *budget);
+/** Wait until changes made just now lie before a new window, in each round, from 1, longer: another
+ * process may be at work, or the clock was set back.  Returns early when the call is cancelled. */
+void al_stable_read_wait(const struct al_run_limits *budget, int round);
 
 /**
  * Check whether anything that the objects are read from changed in the window: loose objects,

@@ -9,6 +9,7 @@
 #include "git/plumbing/batch.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
+#include "git/plumbing/snapshot.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "verbs/inmemory/inmemory.h"
@@ -84,10 +85,6 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct guar
     trees[AL_STAGE_BASE] = of_entry->items[1];
     trees[AL_STAGE_OURS] = guarded->ours;
     trees[AL_STAGE_THEIRS] = of_entry->items[0];
-    if (!strcmp(trees[AL_STAGE_BASE], trees[AL_STAGE_OURS])) { /* nothing is to be merged with it */
-        guarded->merged.tree = al_strdup(trees[AL_STAGE_THEIRS]);
-        return 0;
-    }
     return al_inmemory_merge_trees(guarded->memory, trees, &guarded->merged, err);
 }
 
@@ -122,28 +119,51 @@ int al_merge_guard_files(const struct al_repo *repo, const char *theirs, bool *r
     return r;
 }
 
+/* List what an entry changes: each of its commits has the first parent of the entry, but for the
+ * one of untracked files, which has none.
+ *
+ * @param[out] ret_staged  What differs between that parent and the index. */
+static int list_entry(const struct al_repo *repo, const char *entry, struct al_strv *names,
+                      struct al_strv *ret_staged, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command staged = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command log = AL_GIT_COMMAND_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records first =
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, ret_staged);
+    al_auto(al_nul_records_clear) struct al_nul_records second =
+        AL_NUL_RECORDS_INIT(1, al_nul_records_list, names);
+
+    al_strv_adds(&staged.argv, "git", "diff-index", "--cached", "-z", "--name-only", "--no-renames",
+                 "--ignore-submodules=dirty", NULL);
+    al_strv_addf(&staged.argv, "%s^1", entry);
+    al_strv_add(&staged.argv, "--");
+    al_strv_adds(&log.argv, "git", "log", "--no-walk=unsorted", "--ignore-missing", "-z",
+                 "--format=", "--name-only", "--no-renames", "--diff-merges=first-parent", "--root",
+                 "--ignore-submodules=dirty", entry, NULL);
+    al_strv_addf(&log.argv, "%s^2", entry);
+    al_strv_addf(&log.argv, "%s^3", entry);
+    al_strv_add(&log.argv, "--");
+    return al_git_read_both(&repo->at, &staged, (struct al_sink){ al_nul_records_add, &first },
+                            &log, (struct al_sink){ al_nul_records_add, &second }, err);
+}
+
 int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry, bool *ret_known,
                                struct al_strv *out, struct al_error *err)
 {
     al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    const struct al_strv *trees = &guarded.entry.trees;
-    const struct al_repo *view;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, staged = AL_STRV_INIT;
     int r = 0;
 
-    *ret_known = false;
-    if (al_git_index_tells(repo))
+    *ret_known = al_git_index_tells(repo) && list_entry(repo, entry, &names, &staged, NULL) == 0;
+    /* Where nothing else is staged, git writes what the entry has. */
+    if (*ret_known && staged.count) {
         r = merge_entry(repo, entry, &guarded, err);
-    if (r < 0 || !guarded.ours)
-        return r;
-    view = al_inmemory_repo(guarded.memory);
-    r = al_git_list_changed(view, guarded.ours, guarded.merged.tree, &names, err);
-    if (r == 0 && trees->count > 2) /* what was staged is staged again */
-        r = al_git_list_changed(view, trees->items[1], trees->items[2], &names, err);
-    if (r == 0 && guarded.entry.parents.count > 2)
-        r = al_git_list_changed(view, al_git_empty_tree(repo), guarded.entry.parents.items[2],
+        *ret_known = r == 0 && guarded.ours;
+    }
+    if (*ret_known && staged.count)
+        r = al_git_list_changed(al_inmemory_repo(guarded.memory), guarded.ours, guarded.merged.tree,
                                 &names, err);
-    *ret_known = r == 0 && add_names(repo, &names, out);
+    *ret_known = r == 0 && *ret_known && add_names(repo, &names, out);
     return r;
 }
 
