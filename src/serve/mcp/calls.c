@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/mcp/calls.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/lock.h"
 #include "base/progress.h"
 #include "base/secret.h"
@@ -29,25 +31,23 @@ struct al_inflight {
 
     /* The lock of `calls` guards the members below. */
     bool cancelled;
-    struct al_client_request *parked; /* it waits without a request; NULL: it does not */
-    const char *waiting_for;          /* the progress message while the client is asked, or NULL */
-    int64_t progress_due_ms;          /* when the next notification is due */
-    int64_t progress_sent_ms;         /* when the last one was sent */
-    char *last_progress;              /* the last line of git's progress, or NULL */
-    unsigned long progress;           /* of the last notification */
+    const char *question; /* that waits for the client: the id of a request as canonical JSON text,
+                             or a requestState; NULL: none does */
+    int answer_fd;        /* readable once it is answered */
+    bool is_answered;
+    json_t *answer;           /* NULL: it is an error */
+    const char *waiting_for;  /* the progress message while the client is asked, or NULL */
+    int64_t progress_due_ms;  /* when the next notification is due */
+    int64_t progress_sent_ms; /* when the last one was sent */
+    char *last_progress;      /* the last line of git's progress, or NULL */
+    unsigned long progress;   /* of the last notification */
 };
 
 void al_call_scope_init(struct al_call_scope *scope, const struct al_session *session)
 {
     *scope =
         (struct al_call_scope){ .session = session, .changes = { .max = 1, .in_order = true } };
-    al_client_requests_init(&scope->client_requests);
     atomic_init(&scope->refs, 1);
-}
-
-void al_call_scope_clear(struct al_call_scope *scope)
-{
-    (void)pthread_mutex_destroy(&scope->client_requests.lock);
 }
 
 void al_call_scope_ref(struct al_call_scope *scope)
@@ -316,6 +316,159 @@ static bool try_register(struct al_inflight *call)
     return added;
 }
 
+/* --- Questions to the client --- */
+
+/* The random part of a requestState in hexadecimal, behind what tells it from an approval's. */
+#define PREFIX      "airlock-question-"
+#define TOKEN_BYTES 16
+
+/* A request to the client.  Borrowed. */
+struct question {
+    const char *method;
+    const json_t *params;
+    int timeout_ms;                       /* 0: no limit */
+    const struct al_meanwhile *meanwhile; /* NULL: nothing is to be done while it waits */
+};
+
+/* Have a question wait: a request to the client, or one that parks the call.  *ret_id is its id,
+ * the caller's.  0, and await_answer() is due; AL_ERR_AGAIN: AL_CLIENT_QUESTIONS_MAX wait already;
+ * AL_ERR_EXECUTION. */
+static int begin_question(struct al_inflight *call, bool parks, char **ret_id, struct al_error *err)
+{
+    struct al_call_scope *scope = call->spec.scope;
+    const int event_fd = eventfd(0, EFD_CLOEXEC);
+    char token[2 * TOKEN_BYTES + 1];
+    size_t nwaiting = 0;
+
+    if (event_fd < 0)
+        return al_error_errno(err, errno, "cannot create an event descriptor");
+    al_random_hex(TOKEN_BYTES, token);
+    al_hold(&call->calls->lock);
+    for (const struct al_inflight *at = call->calls->inflight; at; at = at->next)
+        nwaiting += at->spec.scope == scope && at->question;
+    if (nwaiting == AL_CLIENT_QUESTIONS_MAX) {
+        al_close(event_fd);
+        return AL_ERR_AGAIN;
+    }
+    *ret_id = parks ? al_asprintf(PREFIX "%s", token)
+                    : al_asprintf("\"airlock-%lu\"", ++scope->nquestions);
+    call->question = *ret_id;
+    call->answer_fd = event_fd;
+    call->is_answered = false;
+    return 0;
+}
+
+/* Whether the question was answered, and with what, for the caller.  A later answer is ignored. */
+static bool end_question(struct al_inflight *call, json_t **ret_result)
+{
+    al_hold(&call->calls->lock);
+    call->question = NULL;
+    al_close(call->answer_fd);
+    *ret_result = al_take(&call->answer);
+    return call->is_answered;
+}
+
+/* Wait for the answer.  What is done meanwhile does not count as one. */
+static bool await_answer(struct al_inflight *call, const struct question *question,
+                         struct al_cancel *cancel, json_t **ret_result)
+{
+    const struct al_meanwhile *meanwhile = question->meanwhile;
+    struct pollfd fds[] = {
+        { .fd = call->answer_fd, .events = POLLIN },
+        { .fd = al_cancel_fd(cancel), .events = POLLIN },
+        { .fd = meanwhile ? meanwhile->fd : -1, .events = POLLIN },
+    };
+    const int64_t deadline = al_clock_ms() + question->timeout_ms;
+    bool waits = true;
+
+    while (waits) {
+        const int64_t left = deadline - al_clock_ms();
+        const int n = poll(fds, AL_COUNT(fds),
+                           !question->timeout_ms ? -1
+                           : left > 0            ? (int)left
+                                                 : 0);
+
+        waits = (n < 0 && errno == EINTR) || (n > 0 && !fds[0].revents && !fds[1].revents);
+        if (waits && n > 0)
+            meanwhile->run(meanwhile->payload);
+    }
+    return end_question(call, ret_result);
+}
+
+/* Caller holds the lock.  The call of a scope whose question waits for an answer; NULL: none. */
+static struct al_inflight *find_asking(const struct al_calls *calls,
+                                       const struct al_call_scope *scope, const char *question)
+{
+    struct al_inflight *call = calls->inflight;
+
+    while (call && (call->spec.scope != scope || !call->question || call->is_answered ||
+                    call->cancelled || strcmp(call->question, question) != 0))
+        call = call->next;
+    return call;
+}
+
+/* Caller holds the lock.  The result is taken over. */
+static void settle(struct al_inflight *call, json_t *result)
+{
+    call->answer = result;
+    call->is_answered = true;
+    (void)eventfd_write(call->answer_fd, 1);
+}
+
+/* The result of a response: a copy, because the message belongs to the reader.  A response with
+ * duplicate names counts as an empty result: unlike an error, it says that the user was asked. */
+static json_t *result_of(const struct al_rpc_message *message)
+{
+    if (message->has_duplicates)
+        return al_json_object();
+    return json_object_get(message->body, "error")
+               ? NULL
+               : json_deep_copy(json_object_get(message->body, "result"));
+}
+
+void al_calls_answer(struct al_calls *calls, const struct al_call_scope *scope,
+                     const struct al_rpc_message *message)
+{
+    al_auto(al_json_decrefp) json_t *result = message->id ? result_of(message) : NULL;
+    struct al_inflight *call;
+
+    al_hold(&calls->lock);
+    call = message->id ? find_asking(calls, scope, message->id) : NULL;
+    if (call)
+        settle(call, al_take(&result));
+}
+
+/* Send a request to the client of the call, and wait for its response; *ret_result stays NULL when
+ * that is an error, or does not come in time.  One that is given up is withdrawn. */
+static int send_and_ask(struct al_inflight *call, const struct question *question,
+                        struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT, withdrawal = AL_STR_INIT;
+    al_auto(al_freep) char *id = NULL;
+    bool is_answered;
+    int r = begin_question(call, false, &id, err);
+
+    if (r < 0)
+        return r;
+    al_str_addf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":", id,
+                question->method);
+    al_json_dump(question->params, false, &line);
+    al_rpc_end(&line);
+    al_sink_send(call->spec.sink, &line);
+    is_answered = await_answer(call, question, cancel, ret_result);
+    if (!is_answered) {
+        al_str_addf(&withdrawal,
+                    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                    "\"params\":{\"requestId\":%s,\"reason\":\"%s\"}}",
+                    id, al_cancel_fired(cancel) ? "the call was cancelled" : "no answer in time");
+        al_sink_send(call->spec.sink, &withdrawal);
+    }
+    if (!al_cancel_fired(cancel) && (is_answered || question->timeout_ms))
+        return 0;
+    json_decref(al_take(ret_result));
+    return al_error_set(err, AL_ERR_CANCELLED, "cancelled while waiting for the client");
+}
+
 /* --- Parking --- */
 
 /*
@@ -335,18 +488,13 @@ static bool try_register(struct al_inflight *call)
  *
  * Source: MCP 2026-07-28, "Multi round-trip requests".
  */
-#define PREFIX      "airlock-question-"
 #define REQUEST_KEY "question"
-
-/* The random part in hexadecimal. */
-#define TOKEN_BYTES 16
 
 /* A call that waits longer ends as cancelled. */
 #define PARKED_MS 120000
 
 /* Take the request away from the call.  The id "" is no JSON, so no request has it. */
-static bool park(struct al_inflight *call, struct al_client_request *parked, char **ret_id,
-                 struct al_message_sink **ret_sink)
+static bool park(struct al_inflight *call, char **ret_id, struct al_message_sink **ret_sink)
 {
     bool parks;
 
@@ -358,7 +506,6 @@ static bool park(struct al_inflight *call, struct al_client_request *parked, cha
         call->spec.id = al_strdup("");
         call->spec.sink = NULL;
         free(al_take(&call->spec.progress_token));
-        call->parked = parked;
     }
     return parks;
 }
@@ -377,41 +524,26 @@ static void send_question(const struct al_inflight *call, const char *id,
     al_reply_send(sink, &line);
 }
 
-/* The answer; NULL: there is none, and the call is not answered either. */
-static json_t *unpark(struct al_inflight *call, const struct al_client_request *parked)
-{
-    al_hold(&call->calls->lock);
-    call->parked = NULL;
-    call->cancelled |= !parked->result;
-    return parked->result;
-}
-
 /* Answer the request of a call with a question, and wait for the answer, whose reference the caller
  * owns.  Runs on the thread of the call.  AL_ERR_CANCELLED: nobody answered, and the call has no
  * request to be answered any more. */
 static int park_and_ask(struct al_inflight *call, const json_t *params, struct al_cancel *cancel,
                         json_t **ret_result, struct al_error *err)
 {
-    struct al_client_requests *requests = &call->spec.scope->client_requests;
-    al_auto(al_freep) char *id = NULL;
-    struct al_client_request parked;
+    al_auto(al_freep) char *id = NULL, *state = NULL;
     struct al_message_sink *sink;
-    char token[2 * TOKEN_BYTES + 1];
-    bool parks;
-    int r;
+    int r = begin_question(call, true, &state, err);
 
-    al_random_hex(TOKEN_BYTES, token);
-    r = al_client_request_begin(requests, &parked, al_asprintf(PREFIX "%s", token), err);
     if (r < 0)
         return r;
-    al_auto(al_freep) char *state = parked.id;
-
-    parks = park(call, &parked, &id, &sink);
-    if (parks)
+    if (park(call, &id, &sink))
         send_question(call, id, sink, state, params);
-    (void)al_client_request_await(requests, &parked, PARKED_MS, NULL, cancel);
-    *ret_result = parks ? unpark(call, &parked) : NULL;
-    return *ret_result ? 0 : al_error_set(err, AL_ERR_CANCELLED, "the client did not answer");
+    (void)await_answer(call, &(struct question){ .timeout_ms = PARKED_MS }, cancel, ret_result);
+    if (*ret_result)
+        return 0;
+    al_hold(&call->calls->lock);
+    call->cancelled = true;
+    return al_error_set(err, AL_ERR_CANCELLED, "the client did not answer");
 }
 
 bool al_calls_is_answer(const json_t *params)
@@ -419,18 +551,6 @@ bool al_calls_is_answer(const json_t *params)
     const char *state = al_json_get_string(params, "requestState");
 
     return state && al_starts_with(state, PREFIX);
-}
-
-/* Caller holds the lock.  The parked call with this state that has no answer yet; NULL: none. */
-static struct al_inflight *find_parked(const struct al_calls *calls,
-                                       const struct al_call_scope *scope, const char *state)
-{
-    struct al_inflight *call = calls->inflight;
-
-    while (call && (call->spec.scope != scope || !call->parked || call->parked->answered ||
-                    call->cancelled || strcmp(call->parked->id, state) != 0))
-        call = call->next;
-    return call;
 }
 
 static bool is_same_call(const struct al_inflight *call, const struct al_call_spec *spec,
@@ -463,11 +583,10 @@ static const char *try_answer(struct al_inflight *call, const struct al_call_spe
         return "inputResponses lacks 'question', an object";
     if (call && find(call->calls, spec->scope, spec->id))
         return "a request with this id is in flight";
-    /* A copy: the message belongs to the reader. */
-    if (!call || !al_client_request_settle(&spec->scope->client_requests, call->parked->id,
-                                           json_deep_copy(response)))
+    if (!call)
         return "no call waits with this requestState: it was answered, or nobody answered in time; "
                "make the call again without it";
+    settle(call, json_deep_copy(response)); /* a copy: the message belongs to the reader */
     return NULL;
 }
 
@@ -479,7 +598,7 @@ enum al_rpc_code al_calls_resume(struct al_calls *calls, struct al_call_spec *sp
     struct al_inflight *call;
 
     al_hold(&calls->lock);
-    call = find_parked(calls, spec->scope, al_json_get_string(params, "requestState"));
+    call = find_asking(calls, spec->scope, al_json_get_string(params, "requestState"));
     *ret_problem = try_answer(call, spec, tool, response);
     if (!*ret_problem)
         resume(call, spec);
@@ -491,7 +610,7 @@ enum al_rpc_code al_calls_resume(struct al_calls *calls, struct al_call_spec *sp
 /* Ask the client, and let others go on meanwhile.  A modern client is asked with the result of the
  * call's request.  AL_ERR_AGAIN: too many questions wait. */
 static int ask_client(struct al_inflight *call, const char *waiting_for,
-                      const struct al_client_question *question, struct al_cancel *cancel,
+                      const struct question *question, struct al_cancel *cancel,
                       json_t **ret_result, struct al_error *err)
 {
     int r;
@@ -500,8 +619,7 @@ static int ask_client(struct al_inflight *call, const char *waiting_for,
     set_waiting_aside(call, waiting_for);
     r = call->spec.form == AL_APPROVAL_FORM_RESULT
             ? park_and_ask(call, question->params, cancel, ret_result, err)
-            : al_client_requests_ask(&call->spec.scope->client_requests, call->spec.sink, question,
-                                     cancel, ret_result, err);
+            : send_and_ask(call, question, cancel, ret_result, err);
     set_waiting_aside(call, NULL);
     return r;
 }
@@ -521,9 +639,9 @@ static int approve(void *payload, const struct al_approval_request *request,
     }
     params = al_approval_form_params(call->spec.form, request);
     r = ask_client(call, "waiting for approval",
-                   &(struct al_client_question){ .method = "elicitation/create",
-                                                 .params = params,
-                                                 .meanwhile = request->meanwhile },
+                   &(struct question){ .method = "elicitation/create",
+                                       .params = params,
+                                       .meanwhile = request->meanwhile },
                    cancel, &result, err);
     if (r == AL_ERR_AGAIN)
         ret_answer->decision = AL_ANSWER_TOO_MANY;
@@ -570,9 +688,9 @@ static int sample_text(void *payload, const struct al_sampling_request *request,
 {
     al_auto(al_json_decrefp) json_t *params = sampling_params(request), *result = NULL;
     const int r = ask_client(payload, "waiting for the client's model",
-                             &(struct al_client_question){ .method = "sampling/createMessage",
-                                                           .params = params,
-                                                           .timeout_ms = request->timeout_ms },
+                             &(struct question){ .method = "sampling/createMessage",
+                                                 .params = params,
+                                                 .timeout_ms = request->timeout_ms },
                              cancel, &result, err);
 
     *ret_text = result ? sampling_text(result) : NULL;
@@ -591,7 +709,7 @@ static int pass_on(void *payload, const char *method, const json_t *params,
     if (is_form ? call->spec.form == AL_APPROVAL_FORM_NONE : !call->spec.sampling)
         return 0;
     r = ask_client(call, is_form ? "waiting for the user" : "waiting for the client's model",
-                   &(struct al_client_question){
+                   &(struct question){
                        .method = method, .params = params, .timeout_ms = AL_UPSTREAM_QUESTION_MS },
                    cancel, ret_result, err);
     return r == AL_ERR_AGAIN ? 0 : r;

@@ -32,7 +32,6 @@
 #include "base/str.h"
 #include "guard/approval.h"
 #include "serve/mcp/approval_form.h"
-#include "serve/mcp/client_request.h"
 #include "serve/mcp/input_required.h"
 #include "serve/mcp/pool.h"
 #include "serve/mcp/reply.h"
@@ -45,6 +44,14 @@ struct al_session;
 
 /** Calls in flight at once, unless the options say otherwise. */
 #define AL_CALLS_MAX 256
+
+/** Questions to one client that wait at once.  Each holds one of the AL_CALLS_MAX calls in flight;
+ * this limit leaves room for other calls. */
+#define AL_CLIENT_QUESTIONS_MAX 64
+
+/** Milliseconds that a question of another MCP server waits for the client.  The call may hold the
+ * repository's turn meanwhile, so a question that nobody answers must end. */
+#define AL_UPSTREAM_QUESTION_MS (10 * 60 * 1000)
 
 /** Calls that run at once and only read. */
 #define AL_READS_MAX 32
@@ -72,17 +79,17 @@ struct al_call_quota {
  * reference for each call. */
 struct al_call_scope {
     const struct al_session *session;
-    struct al_client_requests client_requests;
     struct al_gate changes;      /**< calls that may change something run one after the other */
     struct al_call_quota *quota; /**< NULL: only the limit of the server counts */
     bool ids_repeat; /**< two requests may have the same id, which then names none of them */
+    unsigned long
+        nquestions; /**< requests sent to the client; the lock of struct al_calls guards it */
     atomic_size_t refs;
     void (*unused)(struct al_call_scope *scope); /**< called with the last reference; may be NULL */
 };
 
 /** Takes the first reference.  `session` is borrowed. */
 void al_call_scope_init(struct al_call_scope *scope, const struct al_session *session);
-void al_call_scope_clear(struct al_call_scope *scope);
 
 void al_call_scope_ref(struct al_call_scope *scope);
 void al_call_scope_unref(struct al_call_scope *scope);
@@ -161,6 +168,10 @@ void al_calls_start(struct al_calls *calls, struct al_call_spec *spec);
 
 /** Cancel the call of a scope with this id; unknown ids are ignored. */
 void al_calls_cancel(struct al_calls *calls, const struct al_call_scope *scope, const char *id);
+
+/** Give the call that asked the client its response.  One to no question that waits is ignored. */
+void al_calls_answer(struct al_calls *calls, const struct al_call_scope *scope,
+                     const struct al_rpc_message *message);
 
 /** Send the progress notifications that are due.  Returns the milliseconds until the next time, -1:
  * none. */

@@ -7,7 +7,6 @@
 #include "base/sink.h"
 #include "call/registry.h"
 #include "guard/agent.h"
-#include "serve/mcp/client_request.h"
 #include "serve/mcp/reply.h"
 #include "tools/upstream/mounts.h"
 
@@ -462,7 +461,7 @@ void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_messa
         return;
     }
     if (message->kind == AL_RPC_RESPONSE) {
-        al_client_requests_answer(&dispatch->scope.client_requests, message);
+        al_calls_answer(&dispatch->service->calls, &dispatch->scope, message);
         al_reply_nothing(sink);
         return;
     }
@@ -638,6 +637,5 @@ void al_dispatch_clear(struct al_dispatch *dispatch)
     (void)pthread_mutex_unlock(&dispatch->service->lock);
     for (size_t i = 0; i < dispatch->nsubscriptions; i++)
         free(dispatch->subscriptions[i].id);
-    al_call_scope_clear(&dispatch->scope);
     free(dispatch->client);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mcp/elicitation.h: only a clear approval counts, and a cancelled call withdraws its request. */
-#include "serve/mcp/client_request.h"
+#include "serve/mcp/calls.h"
 
 #include "tests/lib/assert.h"
 #include "tests/mcp/client.h"

@@ -52,8 +52,6 @@ static int tear_down(void **state)
     al_pool_free(fixture->pool);
     assert_int_equal(fixture->quota.ninflight, 0);
     assert_int_equal(fixture->quota.nbytes, 0);
-    for (size_t i = 0; i < COUNT(fixture->scopes); i++)
-        al_call_scope_clear(&fixture->scopes[i]);
     al_calls_clear(&fixture->calls);
     free(fixture);
     return 0;
