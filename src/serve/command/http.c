@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * Admission over HTTP: the tokens, what each may do, and the accepted hosts and origins.  All of it
+ * comes from one reading of the configuration and the token file.  A later reading replaces it as a
+ * whole, or not at all.  A token whose grant, agent and rules are the same in both keeps its
+ * account, and so its sessions; each other account of the old reading is ended.
+ */
 #include "serve/command/http.h"
 
+#include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +17,13 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/config/keys.h"
+#include "cli/config/tokens.h"
 #include "cli/environment.h"
+#include "cli/names.h"
 #include "cli/print.h"
 #include "cli/signals.h"
 #include "guard/root.h"
@@ -19,20 +31,328 @@
 #include "history/journal.h"
 #include "review/server.h"
 #include "review/web/site.h"
-#include "serve/command/http_access.h"
+#include "serve/command/warn.h"
+#include "serve/http/origin.h"
 #include "serve/http/server.h"
 #include "serve/http/throttle.h"
 #include "serve/mcp/http/endpoint.h"
 #include "staging/settings.h"
 
+/* An account and the text of its rights. */
+struct entry {
+    struct al_account *account; /* a reference; NULL: not made yet */
+    char *rights;
+};
+
+/* One reading of the configuration and the token file.  Its configuration stays until the end: a
+ * later reading keeps accounts that borrow from it. */
+struct reading {
+    struct reading *older;
+    struct al_config config;
+    struct al_tokens tokens;
+    struct entry *entries; /* one for each token; without tokens one for everybody */
+    size_t count;
+};
+
 struct serving {
     struct al_setup *setup;
+    const struct al_options *options;
     struct al_endpoint *endpoint;
-    struct al_http_access *access;
     struct al_http_server *server;
-    struct al_site *site;         /* the review page */
-    struct al_throttle *throttle; /* of the HTTP thread */
+    struct al_site *site;          /* the review page */
+    struct al_throttle *throttle;  /* of the HTTP thread */
+    struct al_tokens made;         /* the token that was made, if there is no file */
+    const struct al_config *begun; /* of the first reading: some keys hold until the end */
+    pthread_mutex_t lock;          /* guards `now`, which the main thread alone changes */
+    struct reading *now;
 };
+
+/* Release what the session of an account has for itself. */
+static void release(struct al_session *session)
+{
+    al_setup_clear_agent(session);
+    free((char *)session->agent);
+}
+
+static const char *grant_name(const struct al_config *config, const struct al_token *token)
+{
+    return token && token->grant ? token->grant : config->serve.grant;
+}
+
+static char *choose_agent(const struct al_setup *setup, const struct al_config *config,
+                          const struct al_token *token)
+{
+    return al_setup_agent_name(setup, config, token ? token->agent : NULL,
+                               grant_name(config, token));
+}
+
+/* --- The text of rights --- */
+
+/* Choose the rights of a token, and describe them. */
+static int rights_describe(const struct al_setup *setup, struct al_config *config,
+                           const struct al_token *token, struct al_str *ret_text,
+                           struct al_error *err)
+{
+    al_auto(al_freep) char *agent = choose_agent(setup, config, token);
+    const struct al_policy *policy = &config->approval.policy;
+    const struct al_grant *grant = NULL;
+    int r = al_setup_choose_grant(setup, config, grant_name(config, token), &grant, err);
+
+    if (r < 0)
+        return r;
+    al_str_addf(ret_text, "%s\n", agent ? agent : "");
+    for (; grant; grant = grant->also) {
+        al_str_addf(ret_text, "%s:", grant->name);
+        al_keys_describe(AL_KEY_OF_GRANT, grant, ret_text);
+    }
+    for (size_t i = 0; i < policy->count; i++) {
+        al_str_addf(ret_text, "\n%u:", policy->rules[i].line);
+        al_keys_describe(AL_KEY_OF_RULE, &policy->rules[i], ret_text);
+    }
+    al_str_addf(ret_text, "\n%zu,%d,%" PRIu32 ",%" PRIu32, policy->narrowing, config->approval.mode,
+                config->git.timeout_ms, config->git.max_bytes);
+    return 0;
+}
+
+/* --- The account --- */
+
+/* Make the account of a token. */
+static int make_account(const struct serving *serving, struct al_config *config,
+                        const struct al_token *token, struct al_account **ret_account,
+                        struct al_error *err)
+{
+    const struct al_setup *setup = serving->setup;
+    struct al_session session = setup->session;
+    int r = al_setup_choose_grant(setup, config, grant_name(config, token), &session.grant, err);
+
+    if (r < 0)
+        return r;
+    session.agent = choose_agent(setup, config, token);
+    session.approvals = NULL;
+    session.mode = config->approval.mode;
+    session.policy = &config->approval.policy;
+    session.defaults.timeout_ms = config->git.timeout_ms;
+    session.defaults.max_bytes = config->git.max_bytes;
+    if (!al_setup_may_mount(setup, session.grant))
+        session.mounts = NULL;
+    r = al_setup_agent(setup, &session, err);
+    if (r < 0)
+        release(&session);
+    else
+        *ret_account = al_account_new(serving->endpoint, &session, release);
+    return r;
+}
+
+static bool has_account(const struct reading *reading, const struct al_account *account)
+{
+    for (size_t i = 0; reading && i < reading->count; i++)
+        if (reading->entries[i].account == account)
+            return true;
+    return false;
+}
+
+/* Drop the tokens of a reading, and end its accounts but for those that another one has (NULL:
+ * none).  Returns how many were ended. */
+static size_t drop_tokens(struct reading *reading, const struct reading *other)
+{
+    size_t ended = 0;
+
+    for (size_t i = 0; i < reading->count; i++) {
+        struct al_account *account = reading->entries[i].account;
+
+        if (account && !has_account(other, account)) {
+            al_account_end(account);
+            ended++;
+        }
+        al_account_unref(account);
+        free(reading->entries[i].rights);
+    }
+    free(al_take(&reading->entries));
+    reading->count = 0;
+    al_tokens_clear(&reading->tokens);
+    return ended;
+}
+
+static void free_reading(struct reading *reading)
+{
+    al_config_clear(&reading->config);
+    free(reading);
+}
+
+/* --- Reading --- */
+
+/* Options and toolsets of the start hold until the server ends. */
+static int check_config(const struct al_setup *setup, struct al_config *config,
+                        struct al_error *err)
+{
+    const struct al_config *begun = &setup->config;
+
+    if (begun->file && (!config->file || strcmp(begun->file, config->file) != 0))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: the configuration is gone", begun->file);
+    if (begun->serve.token_file && !config->serve.token_file)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "%s: serve.token_file is gone; name the token file",
+                            config->file ? config->file : "");
+    return al_names_check(setup, config, err);
+}
+
+static int read_config(const struct serving *serving, struct al_config *config,
+                       struct al_error *err)
+{
+    const struct al_setup *setup = serving->setup;
+    int r;
+
+    al_config_clear(config);
+    r = al_setup_read_config(setup, serving->options, config, err);
+    if (r == 0)
+        r = check_config(setup, config, err);
+    if (r == 0)
+        al_policy_narrow(&config->approval.policy, &setup->worker.policy);
+    return r;
+}
+
+static int read_tokens(const struct serving *serving, const struct al_config *config,
+                       struct al_tokens *ret_tokens, struct al_error *err)
+{
+    const struct al_setup *setup = serving->setup;
+    al_auto(al_freep) char *path = NULL;
+    int r;
+
+    if (setup->config.serve.no_token)
+        return 0;
+    if (serving->made.count) {
+        *ret_tokens =
+            (struct al_tokens){ .items = al_calloc(1, sizeof(*ret_tokens->items)), .count = 1 };
+        memcpy(ret_tokens->items[0].digest, serving->made.items[0].digest, AL_TOKEN_DIGEST_SIZE);
+        return 0;
+    }
+    path = al_environment_absolute(config->serve.token_file);
+    r = al_roots_exclude(al_roots_parts(&setup->roots), path, "token file", err);
+    return r == 0 ? al_tokens_read(path, &config->grants, ret_tokens, err) : r;
+}
+
+static const struct al_token *token_at(const struct reading *reading, size_t i)
+{
+    return reading->tokens.count ? &reading->tokens.items[i] : NULL;
+}
+
+/* The entry that the token of another reading has in this one; NULL: none with the same rights. */
+static const struct entry *find_same(const struct reading *reading, const struct al_token *token,
+                                     const char *rights)
+{
+    for (size_t i = 0; reading && i < reading->count; i++) {
+        const struct al_token *own = token_at(reading, i);
+        bool is_same =
+            own && token ? !memcmp(own->digest, token->digest, sizeof(own->digest)) : own == token;
+
+        if (is_same)
+            return strcmp(reading->entries[i].rights, rights) ? NULL : &reading->entries[i];
+    }
+    return NULL;
+}
+
+static int fill_entry(const struct serving *serving, struct reading *reading, size_t i,
+                      struct al_error *err)
+{
+    const struct al_setup *setup = serving->setup;
+    const struct al_token *token = token_at(reading, i);
+    al_auto(al_str_clear) struct al_str rights = AL_STR_INIT;
+    const struct entry *same;
+    int r = rights_describe(setup, &reading->config, token, &rights, err);
+
+    if (r < 0)
+        return r;
+    same = find_same(serving->now, token, rights.buf);
+    if (same)
+        reading->entries[i].account = al_account_ref(same->account);
+    else
+        r = make_account(serving, &reading->config, token, &reading->entries[i].account, err);
+    reading->entries[i].rights = al_str_detach(&rights);
+    return r;
+}
+
+static bool uses_grant(const struct reading *reading, const char *name)
+{
+    for (size_t i = 0; i < reading->count; i++) {
+        const char *chosen = grant_name(&reading->config, token_at(reading, i));
+
+        if (chosen && !strcmp(chosen, name))
+            return true;
+    }
+    return false;
+}
+
+/* Arguments that are no error, and yet are hardly meant. */
+static void warn(const struct serving *serving, const struct reading *reading)
+{
+    const struct al_grants *grants = &reading->config.grants;
+
+    for (size_t i = 0; i < grants->count; i++)
+        if (uses_grant(reading, grants->items[i].name))
+            al_warn_of_grant(serving->setup, &grants->items[i]);
+    al_warn_of_hosts(&reading->config);
+}
+
+static int read_all(const struct serving *serving, struct reading **ret_reading,
+                    struct al_error *err)
+{
+    struct reading *reading = al_calloc(1, sizeof(*reading));
+    int r;
+
+    al_config_init(&reading->config);
+    r = read_config(serving, &reading->config, err);
+    if (r == 0)
+        r = read_tokens(serving, &reading->config, &reading->tokens, err);
+    if (r == 0) {
+        reading->count = reading->tokens.count ? reading->tokens.count : 1;
+        reading->entries = al_calloc(reading->count, sizeof(*reading->entries));
+    }
+    for (size_t i = 0; r == 0 && i < reading->count; i++)
+        r = fill_entry(serving, reading, i, err);
+    if (r < 0) {
+        (void)drop_tokens(reading, serving->now);
+        free_reading(reading);
+        return r;
+    }
+    warn(serving, reading);
+    reading->older = serving->now;
+    *ret_reading = reading;
+    return 0;
+}
+
+static int read_first(struct serving *serving, struct al_str *ret_made, struct al_error *err)
+{
+    const struct al_config *config = &serving->setup->config;
+    int r;
+
+    if (!config->serve.token_file && !config->serve.no_token)
+        al_tokens_make(&serving->made, ret_made);
+    r = read_all(serving, &serving->now, err);
+    if (r == 0)
+        serving->begun = &serving->now->config;
+    return r;
+}
+
+/* After the endpoint was freed, which has ended all accounts. */
+static void free_readings(struct serving *serving)
+{
+    if (serving->now)
+        (void)drop_tokens(serving->now, serving->now);
+    for (struct reading *reading = serving->now, *older; reading; reading = older) {
+        older = reading->older;
+        free_reading(reading);
+    }
+    al_tokens_clear(&serving->made);
+}
+
+/* The newest configuration, which stays until the end. */
+static const struct al_config *config_of(struct serving *serving)
+{
+    al_hold(&serving->lock);
+    return &serving->now->config;
+}
+
+/* --- Requests --- */
 
 static struct al_http_place place_of(const struct serving *serving, size_t listener)
 {
@@ -87,15 +407,25 @@ static void answer_preflight(struct al_http_exchange *exchange)
 
 /* --- Who --- */
 
-/* The account of the request's token: a reference, or NULL. */
+/* The account of the request's token, or where none is needed that of everybody: a reference; NULL:
+ * there is no such token. */
 static struct al_account *find_account(struct serving *serving,
                                        const struct al_http_request *request)
 {
+    const bool is_open = serving->setup->config.serve.no_token;
+    const struct al_token *found = NULL;
+    const struct reading *now;
     const char *token = NULL;
     size_t len = 0;
 
     (void)al_http_bearer(al_http_find_header(request, "authorization"), &token, &len);
-    return al_http_access_find(serving->access, token, len);
+    al_hold(&serving->lock);
+    now = serving->now;
+    if (token && !is_open)
+        found = al_tokens_find(&now->tokens, token, len);
+    if (!found && !is_open)
+        return NULL;
+    return al_account_ref(now->entries[found ? found - now->tokens.items : 0].account);
 }
 
 /* A request without a token is no guess.  The connection counts as nobody's, whoever had it. */
@@ -142,7 +472,7 @@ static bool check_place(struct serving *serving, struct al_http_exchange *exchan
                         const struct al_http_request *request)
 {
     const struct al_http_place place = place_of(serving, request->listener);
-    const struct al_config *config = al_http_access_config(serving->access);
+    const struct al_config *config = config_of(serving);
 
     if (!al_http_accepts_host(&place, &config->serve.hosts, al_http_find_header(request, "host")))
         answer(exchange, 403, NULL, NULL,
@@ -177,8 +507,7 @@ static void on_headers(void *payload, struct al_http_exchange *exchange,
         al_site_on_headers(serving->site, exchange, request);
         return;
     }
-    is_configured = al_http_is_configured_origin(
-        &al_http_access_config(serving->access)->serve.origins, origin);
+    is_configured = al_http_is_configured_origin(&config_of(serving)->serve.origins, origin);
     if (is_configured)
         allow_origin(exchange, origin);
     if (!strcmp(request->path, "/health"))
@@ -412,7 +741,7 @@ static int check_files(const struct al_setup *setup, struct al_error *err)
     return r;
 }
 
-static int start(struct serving *serving, const struct al_options *options, struct al_error *err)
+static int start(struct serving *serving, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str made = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
@@ -421,8 +750,7 @@ static int start(struct serving *serving, const struct al_options *options, stru
     if (r == 0)
         r = make_endpoint(serving, err);
     if (r == 0)
-        r = al_http_access_new(serving->setup, options, serving->endpoint, &serving->access, &made,
-                               err);
+        r = read_first(serving, &made, err);
     al_setup_review_dirs(serving->setup, &dirs);
     if (r == 0)
         r = al_site_new(serving->setup, &dirs, false, &serving->site, err);
@@ -455,18 +783,23 @@ static char *tell_ended(size_t count, size_t revoked)
                        revoked == 1 ? "its" : "their");
 }
 
-static void reload(const struct serving *serving)
+static void reload(struct serving *serving)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_freep) char *ended = NULL;
-    size_t count, revoked = 0;
+    struct reading *fresh = NULL, *old = serving->now;
+    size_t count;
 
-    if (al_http_access_reload(serving->access, &revoked, &err) < 0) {
+    if (read_all(serving, &fresh, &err) < 0) {
         al_log_warn("nothing was changed: %s", err.message);
         return;
     }
-    count = al_http_access_count(serving->access);
-    ended = tell_ended(count, revoked);
+    al_warn_of_restart(serving->begun, &fresh->config);
+    (void)pthread_mutex_lock(&serving->lock);
+    serving->now = fresh;
+    (void)pthread_mutex_unlock(&serving->lock);
+    count = fresh->tokens.count;
+    ended = tell_ended(count, drop_tokens(old, fresh));
     if (count)
         al_log_note("the configuration and the tokens were read again: %zu token%s; %s", count,
                     count == 1 ? "" : "s", ended);
@@ -498,22 +831,24 @@ static void finish(struct serving *serving)
     free(serving->throttle);
     al_site_free(serving->site);
     al_endpoint_free(serving->endpoint);
-    al_http_access_free(serving->access);
+    free_readings(serving);
+    (void)pthread_mutex_destroy(&serving->lock);
 }
 
 int al_serve_http(struct al_setup *setup, const struct al_options *options)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct serving serving = { .setup = setup };
+    struct serving serving = { .setup = setup, .options = options };
     int r;
 
+    (void)pthread_mutex_init(&serving.lock, NULL);
     raise_file_limit(&setup->config.serve.limits);
     al_setup_review(setup);
     al_setup_review_listen(setup);
     al_signals_block(setup);
     if (setup->session.journal)
         al_journal_sync_later(setup->session.journal);
-    r = start(&serving, options, &err);
+    r = start(&serving, &err);
     if (r == 0) {
         while (al_signals_wait() == SIGHUP)
             reload(&serving);
