@@ -14,7 +14,7 @@
 #include "cli/print.h"
 #include "history/journal.h"
 #include "tools/toolsets.h"
-#include "tools/upstream/mounted.h"
+#include "tools/upstream/mounts.h"
 
 /* Larger counts are rejected, so that the arithmetic cannot overflow. */
 #define COUNT_MAX 1000000u

@@ -15,6 +15,7 @@
 #include "serve/upstream/upstream.h"
 
 struct al_mounts;
+struct al_result;
 
 /** What every name of a mounted tool begins with: "mcp__NAME__tool". */
 #define AL_MOUNTS_PREFIX "mcp__"
@@ -97,5 +98,42 @@ struct al_upstream *al_upstream_mounts_server(const struct al_mounts *mounts, si
 void al_upstream_mounts_left_out(const struct al_mounts *mounts,
                                  const struct al_mounted_list *found, struct al_strv *ret_lines,
                                  struct al_strv *ret_collisions);
+
+/* --- The parts of a mounted tool --- */
+
+/*
+ * A name is "mcp__SERVER__tool", within what every client and every model accepts: 64 letters,
+ * digits, '_' and '-'.  A tool whose name does not fit is left out, since any other name for it
+ * would have to be guessed.  The configuration makes sure that SERVER ends at the first "__".
+ */
+
+/** The length of SERVER in a name of the form "mcp__SERVER__tool"; 0: the name has another form.
+ * SERVER begins after AL_MOUNTS_PREFIX. */
+size_t al_mounted_server(const char *name);
+
+/** Why the name of a tool does not fit: one line of safe text that begins with it.  NULL: it fits.
+ * Caller frees. */
+char *al_mounted_refusal(const char *server, const char *tool);
+
+/**
+ * The parameters of elicitation/create as they are passed on.
+ *
+ * @param params  As the server sent them.
+ * @return an object, whose reference the caller owns; NULL: not a form with a message and a schema.
+ */
+json_t *al_question_params(const json_t *params, const char *server, const char *tool);
+
+/**
+ * Fill `out` from a result: content, text, structured, meta, truncated.
+ *
+ * @param result     A result with the array `content`.
+ * @param max_bytes  For all content together, and once more for the structured content.
+ * @param server     The server's name, for messages.
+ * @param has_schema The tool has an output schema, so its structured content cannot be left out.
+ * @return 0; AL_ERR_EXECUTION: the server says that the tool failed, with `out` filled all the
+ * same; or the structured content is too large to be left out, with nothing filled.
+ */
+int al_upstream_take_result(const json_t *result, size_t max_bytes, const char *server,
+                            bool has_schema, struct al_result *out, struct al_error *err);
 
 #endif

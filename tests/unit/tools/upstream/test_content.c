@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tools/upstream/content.h: whatever a server answers is safe text within the cap, and what is
+/* tools/upstream/mounts.h: whatever a server answers is safe text within the cap, and what is
  * left out is named. */
-#include "tools/upstream/mounted.h"
+#include "tools/upstream/mounts.h"
 
+#include "call/call.h"
 #include "tests/lib/assert.h"
+
+/* The most items that are passed on. */
+#define ITEMS_MAX 1000
 
 /* Take a result, and compare its content as JSON. */
 static int take(const char *json, size_t max_bytes, bool has_schema, struct al_result *out,
@@ -111,11 +115,11 @@ static void a_million_items_become_few(void **state)
 
     (void)state;
     al_str_adds(&json, "{\"content\":[");
-    for (int i = 0; i < AL_UPSTREAM_ITEMS_MAX + 5; i++)
+    for (int i = 0; i < ITEMS_MAX + 5; i++)
         al_str_addf(&json, "%s{\"type\":\"text\",\"text\":\"\"}", i ? "," : "");
     al_str_adds(&json, "]}");
     assert_int_equal(take(json.buf, 1000, false, &out, NULL), 0);
-    assert_int_equal(json_array_size(out.content), AL_UPSTREAM_ITEMS_MAX + 1);
+    assert_int_equal(json_array_size(out.content), ITEMS_MAX + 1);
     assert_true(out.truncated);
     assert_non_null(strstr(out.text.buf, "[5 more items left out: there are too many]"));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* toolsets/upstream/question.h: a server's question says whose it is, and cannot pass for an
  * approval. */
-#include "tools/upstream/mounted.h"
+#include "tools/upstream/mounts.h"
 
 #include "tests/lib/assert.h"
 
