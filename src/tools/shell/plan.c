@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/shell/private.h"
 
-#include <unistd.h>
-
 #include "guard/glob.h"
 #include "tools/words.h"
 
@@ -159,21 +157,6 @@ static int expand(const struct al_root *root, struct al_shell_step *step, struct
                                 WORDS_MAX_BYTES);
     }
     return 0;
-}
-
-int al_shell_step_open(const struct al_shell_step *step, int fds[AL_SHELL_STREAMS],
-                       struct al_error *err)
-{
-    int r = 0;
-
-    for (int i = 0; i < AL_SHELL_STREAMS && r == 0; i++)
-        if (step->files[i])
-            r = al_redirect_open(&step->to[i],
-                                 i == STDIN_FILENO  ? AL_REDIRECT_READ
-                                 : step->appends[i] ? AL_REDIRECT_APPEND
-                                                    : AL_REDIRECT_WRITE,
-                                 &fds[i], err);
-    return r;
 }
 
 int al_shell_plan(const struct al_shell *shell, const char *command, struct al_shell_plan *ret_plan,

@@ -91,11 +91,6 @@ void al_shell_plan_clear(struct al_shell_plan *plan);
  */
 int al_shell_parse(const char *command, struct al_shell_plan *ret_plan, struct al_error *err);
 
-/** Open the files of a step that its streams are redirected to.  `fds` begin and stay as -1 where
- * nothing is redirected.  0, AL_ERR_EXECUTION or AL_ERR_SANDBOX. */
-int al_shell_step_open(const struct al_shell_step *step, int fds[AL_SHELL_STREAMS],
-                       struct al_error *err);
-
 /**
  * Plan a command line: parse it, check it, and expand its patterns.
  *
@@ -111,27 +106,5 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
  * outside `root`; 0 for every other command. */
 int al_shell_check_outputs(const struct al_root *root, const struct al_strv *words,
                            struct al_error *err);
-
-/* --- Running a plan --- */
-
-/** The outcome of a run. */
-struct al_shell_outcome {
-    struct al_text out, err;
-    int exit_code; /**< the last command's; -1 after a timeout */
-    bool timed_out;
-};
-
-void al_shell_outcome_clear(struct al_shell_outcome *outcome);
-
-/**
- * Run a plan in the first root.  The plan's words may be changed.
- *
- * @param repo  The repository that the root is in, for git commands.  NULL: none.
- * @return 0, also when a command fails or times out; AL_ERR_CANCELLED; AL_ERR_EXECUTION or
- *         AL_ERR_SANDBOX when a redirect or a program cannot be opened.
- */
-int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struct al_repo *repo,
-                 struct al_run_limits *budget, size_t max_bytes,
-                 struct al_shell_outcome *ret_outcome, struct al_error *err);
 
 #endif
