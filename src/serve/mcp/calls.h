@@ -31,7 +31,6 @@
 #include "base/jsonrpc.h"
 #include "base/str.h"
 #include "guard/approval.h"
-#include "serve/mcp/approval_form.h"
 #include "serve/mcp/input_required.h"
 #include "serve/mcp/pool.h"
 #include "serve/mcp/reply.h"

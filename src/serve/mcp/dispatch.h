@@ -30,7 +30,7 @@
 #include "base/protocol_version.h"
 #include "call/call.h"
 #include "serve/mcp/calls.h"
-#include "serve/mcp/offer.h"
+#include "serve/mcp/input_required.h"
 
 /** ttlMs of results that never change while the server runs. */
 #define AL_DISPATCH_TTL_MS 3600000
@@ -45,6 +45,22 @@
 #define AL_SUBSCRIPTIONS_MAX 16
 
 struct al_mounts;
+
+/** What a session offers to each of its clients: tools, instructions, and approvals that come with
+ * a later request.  One offer serves all clients that have the same grant: the one on standard
+ * input, or all clients of one token. */
+struct al_offer {
+    const struct al_session *session;
+    bool is_private;    /**< it depends on who asks, so caches may not share it */
+    char *tools;        /**< the member "tools" of the result of tools/list; NULL: there are mounted
+                           tools, and tools/list makes it */
+    char *instructions; /**< for the model, a JSON string */
+    struct al_request_states request_states;
+};
+
+/** `session` is borrowed. */
+void al_offer_init(struct al_offer *offer, const struct al_session *session, bool is_private);
+void al_offer_clear(struct al_offer *offer);
 
 /** What all clients of a server share, whatever they may do: its calls, its name, and the news
  * about its list of tools. */

@@ -181,12 +181,6 @@ void al_peer_unref(struct al_peer *peer);
 /** End it: calls are cancelled, and streams end.  Never waits; does nothing the second time. */
 void al_peer_end(struct al_peer *peer);
 
-/** Count a response as open, or no longer. */
-void al_peer_count_open(struct al_peer *peer, bool opens);
-
-/** Keep a stream that has begun, and forget the oldest ended ones. */
-void al_peer_keep_stream(struct al_peer *peer, struct al_stream *stream);
-
 /** The stream with this number, with a reference; 0: the server's; NULL: it is not kept. */
 struct al_stream *al_peer_find_stream(struct al_peer *peer, unsigned long number);
 
@@ -232,12 +226,6 @@ bool al_account_end_session(struct al_account *account, struct al_peer *peer);
 /** Have a task that serves a message run, after those of the same session (NULL: none).  The caller
  * has references of both.  False: the account has too many, and nothing was done. */
 bool al_account_submit(struct al_account *account, struct al_peer *session, struct al_task *task);
-
-/** Whether the streams of the account keep more than they may. */
-bool al_account_is_full(const struct al_account *account);
-
-/** Forget the ended streams of all sessions, but for this one.  Caller holds no lock. */
-void al_account_forget_ended(struct al_account *account, const struct al_stream *but);
 
 /** End every session that was not used for the idle time. */
 void al_accounts_end_idle(struct al_endpoint *endpoint);
