@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "cli/config/tokens.h"
-#include "serve/http/origin.h"
+#include "serve/http/address.h"
 #include "serve/http/server.h"
 #include "tests/fuzz/fuzz.h"
 

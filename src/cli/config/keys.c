@@ -15,7 +15,6 @@
 #include "guard/program.h"
 #include "guard/url.h"
 #include "serve/http/address.h"
-#include "serve/http/origin.h"
 
 /* An identity for commits: "Name <mail>". */
 static int staging_check_author(const char *author, struct al_error *err)

@@ -10,7 +10,7 @@
 #include "base/lock.h"
 #include "review/queue.h"
 #include "review/web/private.h"
-#include "serve/http/origin.h"
+#include "serve/http/address.h"
 
 char *al_web_origin(const struct al_http_place *place, const struct al_strv *hosts)
 {

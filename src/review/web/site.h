@@ -27,7 +27,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/setup.h"
-#include "serve/http/origin.h"
+#include "serve/http/address.h"
 #include "serve/http/server.h"
 
 struct al_site;

@@ -32,7 +32,7 @@
 #include "review/server.h"
 #include "review/web/site.h"
 #include "serve/command/warn.h"
-#include "serve/http/origin.h"
+#include "serve/http/address.h"
 #include "serve/http/server.h"
 #include "serve/http/throttle.h"
 #include "serve/mcp/http/endpoint.h"

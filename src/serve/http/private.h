@@ -23,7 +23,6 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "serve/http/address.h"
-#include "serve/http/origin.h"
 #include "serve/http/server.h"
 
 /* --- server.c --- */

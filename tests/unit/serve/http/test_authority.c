@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* http/authority.h: hosts and ports, as a Host header has them. */
-#include "serve/http/origin.h"
+#include "serve/http/address.h"
 
 #include "base/str.h"
 #include "tests/lib/assert.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* serve/http/origin.h: which Host and Origin headers a server accepts, for each kind of place. */
-#include "serve/http/origin.h"
+/* serve/http/address.h: which Host and Origin headers a server accepts, for each kind of place. */
+#include "serve/http/address.h"
 
 #include "tests/lib/assert.h"
 
