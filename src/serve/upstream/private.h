@@ -3,8 +3,8 @@
  * What the files of the room share.
  *
  *   life.c      from start to end: the process, the handshake, the thread; answers to whom it asks
- *   messages.c  what the server says, and what it is told
- *   call.c      threads that wait for the server: calls, and the list of tools
+ *   call.c      what the server says, and what it is told; threads that wait for it: calls, and the
+ *               list of tools
  *   tools.c     the list of tools
  *   profile.c   program, environment, confinement
  *
@@ -231,7 +231,7 @@ int al_upstream_left_ms(int64_t deadline_ms);
 /** The wait before the next start, after so many failures in a row. */
 int64_t al_upstream_backoff_ms(unsigned streak);
 
-/* --- messages.c --- */
+/* --- call.c --- */
 
 /** Handle one line of the server's. */
 void al_upstream_take_line(struct al_upstream_link *link, const char *line, size_t len);
@@ -249,17 +249,6 @@ void al_upstream_signal(struct al_upstream_wait *wait);
 /** Caller holds the lock.  The request in flight has its end; `wait` has the result or failure. */
 void al_upstream_answer(struct al_upstream_wait *wait);
 
-/** Caller holds the lock.  Free the newest progress. */
-void al_upstream_drop_progress(struct al_upstream_wait *wait);
-
-void al_upstream_question_free(struct al_upstream_question *question);
-
-/** Caller holds the lock.  Free the questions that wait. */
-void al_upstream_free_questions(struct al_upstream_wait *wait);
-
-/** The method of a question as a constant, if the client can be asked for it; NULL: it cannot. */
-const char *al_upstream_offered(const struct al_upstream *server, const char *method);
-
 /** Caller holds the lock.  Send one line; false: the server takes nothing more. */
 bool al_upstream_send(struct al_upstream *server, struct al_str *line);
 
@@ -267,10 +256,6 @@ bool al_upstream_send(struct al_upstream *server, struct al_str *line);
  * `token` is 0.  `revision` is NULL before the handshake. */
 void al_upstream_set_meta(const struct al_upstream *server, const struct al_revision *revision,
                           json_t *params, unsigned long token, bool asks);
-
-/** Answer a request of the server's with a result, which is taken over; NULL: with an error. */
-void al_upstream_reply(struct al_upstream *server, const char *id, json_t *result,
-                       enum al_rpc_code code, const char *problem);
 
 /** Append a request. */
 void al_upstream_add_request(struct al_str *line, unsigned long id, const char *method,
@@ -281,8 +266,6 @@ json_t *al_upstream_capabilities(const struct al_upstream *server, bool asks);
 
 /** airlock, as clientInfo.  Caller owns the reference. */
 json_t *al_upstream_client_info(void);
-
-/* --- call.c --- */
 
 /** Register a wait; al_upstream_wait_end() is due.  0 or AL_ERR_EXECUTION. */
 int al_upstream_wait_begin(struct al_upstream *server, struct al_upstream_wait *wait,
