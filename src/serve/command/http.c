@@ -600,10 +600,19 @@ static int make_endpoint(struct serving *serving, struct al_error *err)
         &serving->endpoint, err);
 }
 
+static int exclude(const struct al_roots *roots, const char *given, const char *what,
+                   struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_environment_absolute(given);
+
+    return al_roots_exclude(roots, path, what, err);
+}
+
 static int make_server(struct serving *serving, struct al_error *err)
 {
     const struct al_config *config = &serving->setup->config;
     const struct al_serve_limits *limits = &config->serve.limits;
+    const struct al_roots *roots = al_roots_parts(&serving->setup->roots);
     al_auto(al_freep) struct al_http_listener *listeners =
         al_calloc(config->serve.http.count, sizeof(*listeners));
     int r = 0;
@@ -611,6 +620,8 @@ static int make_server(struct serving *serving, struct al_error *err)
     for (size_t i = 0; r == 0 && i < config->serve.http.count; i++) {
         r = al_http_address_parse(config->serve.http.items[i], &listeners[i].address, err);
         listeners[i].tls = config->serve.tls_cert && listeners[i].address.family != AF_UNIX;
+        if (r == 0 && listeners[i].address.family == AF_UNIX)
+            r = exclude(roots, listeners[i].address.host, "socket", err);
     }
     if (r < 0)
         return r;
@@ -710,35 +721,17 @@ static void raise_file_limit(const struct al_serve_limits *limits)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int exclude(const struct al_roots *roots, const char *given, const char *what,
-                   struct al_error *err)
-{
-    al_auto(al_freep) char *path = al_environment_absolute(given);
-
-    return al_roots_exclude(roots, path, what, err);
-}
-
 static int check_files(const struct al_setup *setup, struct al_error *err)
 {
-    const struct al_roots *roots = al_roots_parts(&setup->roots);
-    const struct al_strv *places = &setup->config.serve.http;
     const struct al_staging_settings *settings = setup->session.staging_settings;
-    int r = 0;
 
     if (settings && settings->npulls)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "auto_pull of a worker file is for one agent, and --http serves many; "
                             "leave it out");
-    if (setup->config.serve.tls_key)
-        r = exclude(roots, setup->config.serve.tls_key, "TLS key", err);
-    for (size_t i = 0; r == 0 && i < places->count; i++) {
-        struct al_http_address address;
-
-        r = al_http_address_parse(places->items[i], &address, err);
-        if (r == 0 && address.family == AF_UNIX)
-            r = exclude(roots, address.host, "socket", err);
-    }
-    return r;
+    return setup->config.serve.tls_key
+               ? exclude(al_roots_parts(&setup->roots), setup->config.serve.tls_key, "TLS key", err)
+               : 0;
 }
 
 static int start(struct serving *serving, struct al_error *err)

@@ -188,9 +188,9 @@ struct al_http_exchange {
     bool over;             /**< the response is out or lost: nothing is taken any more */
     int64_t not_before_ms; /**< al_http_delay() */
     unsigned status;
-    struct al_strv names, values; /**< of the headers */
-    struct al_str out;            /**< body, or what of a stream waits */
-    size_t out_sent;              /**< bytes of `out` that the library took */
+    struct al_http_fields headers;
+    struct al_str out; /**< body, or what of a stream waits */
+    size_t out_sent;   /**< bytes of `out` that the library took */
 };
 
 /** What the library calls: the target, before it takes that apart (MHD_OPTION_URI_LOG_CALLBACK). */

@@ -242,7 +242,7 @@ static struct al_http_exchange *exchange_new(struct al_http_server *server)
 
     atomic_init(&exchange->refs, 1);
     exchange->server = al_http_server_ref(server);
-    exchange->fields = AL_HTTP_FIELDS_INIT;
+    exchange->fields = exchange->headers = AL_HTTP_FIELDS_INIT;
     exchange->body = exchange->out = AL_STR_INIT;
     exchange->request.fields = &exchange->fields;
     exchange->request.body = exchange->body.buf;
@@ -264,8 +264,7 @@ void al_http_unref(struct al_http_exchange *exchange)
     free(exchange->target);
     free((char *)exchange->request.peer);
     al_str_clear(&exchange->body);
-    al_strv_clear(&exchange->names);
-    al_strv_clear(&exchange->values);
+    clear_fields(&exchange->headers);
     al_str_clear(&exchange->out);
     al_http_server_unref(exchange->server);
     free(exchange);
@@ -299,6 +298,12 @@ void al_http_delay(struct al_http_exchange *exchange, int64_t delay_ms)
     exchange->not_before_ms = al_clock_ms() + delay_ms;
 }
 
+static void add_header(struct al_http_exchange *exchange, const char *name, const char *value)
+{
+    al_strv_add(&exchange->headers.names, name);
+    al_strv_add(&exchange->headers.values, value);
+}
+
 /* The caller has the lock. */
 static bool begin_answer(struct al_http_exchange *exchange, unsigned status,
                          const struct al_http_header *headers, size_t header_count)
@@ -307,20 +312,16 @@ static bool begin_answer(struct al_http_exchange *exchange, unsigned status,
         return false;
     exchange->answered = true;
     exchange->status = status;
-    for (size_t i = 0; i < header_count; i++) {
-        al_strv_add(&exchange->names, headers[i].name);
-        al_strv_add(&exchange->values, headers[i].value);
-    }
+    for (size_t i = 0; i < header_count; i++)
+        add_header(exchange, headers[i].name, headers[i].value);
     return true;
 }
 
 void al_http_add_header(struct al_http_exchange *exchange, const char *name, const char *value)
 {
     al_hold(&exchange->server->lock);
-    if (!exchange->answered) {
-        al_strv_add(&exchange->names, name);
-        al_strv_add(&exchange->values, value);
-    }
+    if (!exchange->answered)
+        add_header(exchange, name, value);
 }
 
 void al_http_answer(struct al_http_exchange *exchange, unsigned status,
@@ -464,9 +465,9 @@ static enum MHD_Result http_respond(struct al_http_exchange *exchange)
     struct MHD_Response *response = make(exchange);
     enum MHD_Result r = response ? MHD_YES : MHD_NO;
 
-    for (size_t i = 0; r == MHD_YES && i < exchange->names.count; i++)
-        r = library->add_response_header(response, exchange->names.items[i],
-                                         exchange->values.items[i]);
+    for (size_t i = 0; r == MHD_YES && i < exchange->headers.names.count; i++)
+        r = library->add_response_header(response, exchange->headers.names.items[i],
+                                         exchange->headers.values.items[i]);
     if (r == MHD_YES && (exchange->close || exchange->server->drains))
         r = library->add_response_header(response, "Connection", "close");
     exchange->responding = true;

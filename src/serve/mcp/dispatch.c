@@ -315,25 +315,32 @@ static const struct al_result_extra *extra_of(const struct al_dispatch *dispatch
     return request->era == AL_ERA_MODERN ? &dispatch->service->modern : NULL;
 }
 
-/* Send a result with these members and those that the era adds. */
+/* Append a result with these members and those that the era adds.  A `ttl_ms` below 0 is not said.
+ */
+static void add_result(struct al_str *out, const char *members, const struct al_result_extra *extra,
+                       int ttl_ms, bool is_private)
+{
+    al_str_addf(out, "{%s", members);
+    if (extra)
+        al_str_addf(out, ",%s", extra->members);
+    if (extra && ttl_ms >= 0) /* how long, and by whom */
+        al_str_addf(out, ",\"ttlMs\":%d,\"cacheScope\":\"%s\"", ttl_ms,
+                    is_private ? "private" : "public");
+    if (extra)
+        al_str_addf(out, ",\"_meta\":{%s}", extra->meta);
+    al_str_addc(out, '}');
+}
+
 static void send_result(const struct al_dispatch *dispatch, const struct request *request,
                         const char *members)
 {
-    const struct al_result_extra *extra = extra_of(dispatch, request);
     const bool is_private = dispatch->offer->is_private;
+    const int ttl_ms = is_private ? AL_DISPATCH_PRIVATE_TTL_MS : AL_DISPATCH_TTL_MS;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_begin_result(&line, request->message->id);
-    al_str_addf(&line, "{%s", members);
-    if (extra) {
-        al_str_addf(&line, ",%s", extra->members);
-        if (request->method->cacheable) /* how long, and by whom */
-            al_str_addf(&line, ",\"ttlMs\":%d,\"cacheScope\":\"%s\"",
-                        is_private ? AL_DISPATCH_PRIVATE_TTL_MS : AL_DISPATCH_TTL_MS,
-                        is_private ? "private" : "public");
-        al_str_addf(&line, ",\"_meta\":{%s}", extra->meta);
-    }
-    al_str_addc(&line, '}');
+    add_result(&line, members, extra_of(dispatch, request),
+               request->method->cacheable ? ttl_ms : -1, is_private);
     al_rpc_end(&line);
     al_reply_send(request->sink, &line);
 }
@@ -516,11 +523,7 @@ static void respond_list(void *payload, const struct al_result_extra *extra,
     now = al_mounts_list(service->mounts);
     text = tools_list_text(dispatch->offer->session, now);
     al_mounted_list_free(now);
-    al_str_addf(out, "{%s", text);
-    if (extra)
-        al_str_addf(out, ",%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{%s}",
-                    extra->members, extra->meta);
-    al_str_addc(out, '}');
+    add_result(out, text, extra, 0, true);
 }
 
 static void list_tools(struct al_dispatch *dispatch, const struct request *request)

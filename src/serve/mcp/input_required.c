@@ -244,18 +244,6 @@ void al_input_required_clear(struct al_input_required *input)
     *input = AL_INPUT_REQUIRED_INIT;
 }
 
-static void issue(const struct al_input_required *input, struct al_request_state *state)
-{
-    struct al_request_states *states = input->request_states;
-
-    state->call = digest_call(input);
-    state->issued_ms = states->clock_ms();
-    al_hold(&states->lock);
-    if (states->nissued < AL_REQUEST_STATES_MAX)
-        states->issued = al_grow(states->issued, states->nissued, sizeof(*states->issued));
-    states->issued[states->nissued++ % AL_REQUEST_STATES_MAX] = *state;
-}
-
 /* False: it was spent before, is too old, or something else was shown. */
 static bool spend(const struct al_input_required *input, const struct digest *shown)
 {
@@ -276,12 +264,14 @@ static void require_input(struct al_input_required *input,
                           const struct al_approval_request *request, const struct digest *shown,
                           struct al_approval_answer *ret_answer)
 {
-    struct al_request_state state = { .shown = *shown };
-    al_auto(al_json_decrefp) json_t *params = NULL;
+    struct al_request_states *states = input->request_states;
+    struct al_request_state state = { .shown = *shown,
+                                      .call = digest_call(input),
+                                      .issued_ms = states->clock_ms() };
+    al_auto(al_json_decrefp) json_t *params =
+        al_approval_form_params(AL_APPROVAL_FORM_RESULT, request);
 
     al_random_hex(STATE_CHARS / 2, state.text);
-    issue(input, &state);
-    params = al_approval_form_params(AL_APPROVAL_FORM_RESULT, request);
     al_str_reset(&input->result);
     al_str_adds(&input->result,
                 "\"resultType\":\"input_required\",\"inputRequests\":{\"" REQUEST_KEY
@@ -289,6 +279,10 @@ static void require_input(struct al_input_required *input,
     al_json_dump(params, false, &input->result);
     al_str_addf(&input->result, "}},\"requestState\":\"%s\"", state.text);
     ret_answer->decision = AL_ANSWER_LATER;
+    al_hold(&states->lock);
+    if (states->nissued < AL_REQUEST_STATES_MAX)
+        states->issued = al_grow(states->issued, states->nissued, sizeof(*states->issued));
+    states->issued[states->nissued++ % AL_REQUEST_STATES_MAX] = state;
 }
 
 void al_input_required_ask(struct al_input_required *input,

@@ -399,9 +399,17 @@ void al_stream_refuse(struct al_stream *stream, struct al_refusal as, const char
         answer_plainly(stream, as, &line);
 }
 
-/* Caller holds the lock. */
-static void attach(struct al_stream *stream, struct al_http_exchange *exchange, unsigned long after)
+bool al_stream_attach(struct al_stream *stream, struct al_http_exchange *exchange,
+                      const unsigned long *after)
 {
+    unsigned long sent;
+
+    al_hold(&stream->lock);
+    sent = after ? *after : stream->sent;
+    if (!has_after(&stream->events, sent) && after)
+        return false;
+    if (!has_after(&stream->events, sent))
+        sent = stream->events.last - stream->events.count;
     if (stream->exchange) {
         al_http_end_stream(stream->exchange);
         release_exchange(stream);
@@ -412,34 +420,12 @@ static void attach(struct al_stream *stream, struct al_http_exchange *exchange, 
         count_open(stream->peer, true);
     al_http_set_data(exchange, al_stream_ref(stream));
     begin_events(exchange);
-    while (after < stream->events.last)
-        send_text(stream, slot(&stream->events, ++after));
+    while (sent < stream->events.last)
+        send_text(stream, slot(&stream->events, ++sent));
     stream->sent = stream->events.last;
     if (stream->ended)
         end(stream);
-}
-
-bool al_stream_attach(struct al_stream *stream, struct al_http_exchange *exchange,
-                      unsigned long after)
-{
-    bool has;
-
-    al_hold(&stream->lock);
-    has = has_after(&stream->events, after);
-    if (has)
-        attach(stream, exchange, after);
-    return has;
-}
-
-void al_stream_attach_rest(struct al_stream *stream, struct al_http_exchange *exchange)
-{
-    unsigned long after;
-
-    al_hold(&stream->lock);
-    after = stream->sent;
-    if (!has_after(&stream->events, after))
-        after = stream->events.last - stream->events.count;
-    attach(stream, exchange, after);
+    return true;
 }
 
 void al_stream_detach(struct al_stream *stream, struct al_http_exchange *exchange)
@@ -697,25 +683,27 @@ struct al_peer *al_account_find_session(struct al_account *account, const char *
     return peer;
 }
 
-/* Take a session out of the list, with the list's reference.  False: it is not there. */
-static bool take_session(struct al_account *account, struct al_peer *peer)
+/* Take a session out of the list, with the list's reference.  NULL: it is not there. */
+static struct al_peer *take_session(struct al_account *account, const struct al_peer *which)
 {
-    struct al_peer **at = &account->sessions;
+    struct al_peer **at = &account->sessions, *taken;
 
     al_hold(&account->endpoint->lock);
-    while (*at && *at != peer)
+    while (which && *at && *at != which)
         at = &(*at)->next;
-    if (*at) {
-        *at = peer->next;
+    taken = *at;
+    if (taken) {
+        *at = taken->next;
         account->nsessions--;
-        return true;
     }
-    return false;
+    return taken;
 }
 
-bool al_account_end_session(struct al_account *account, struct al_peer *peer)
+bool al_account_end_session(struct al_account *account, const struct al_peer *which)
 {
-    if (!take_session(account, peer))
+    struct al_peer *peer = take_session(account, which);
+
+    if (!peer)
         return false;
     al_peer_end(peer);
     al_peer_unref(peer);
@@ -777,23 +765,14 @@ static bool take_account(struct al_account *account, struct al_peer **ret_modern
     return false;
 }
 
-/* A session with a reference; NULL: there is none. */
-static struct al_peer *any_session(struct al_account *account)
-{
-    al_hold(&account->endpoint->lock);
-    return account->sessions ? al_peer_ref(account->sessions) : NULL;
-}
-
 void al_account_end(struct al_account *account)
 {
-    struct al_peer *modern = NULL, *peer;
+    struct al_peer *modern = NULL;
 
     if (!take_account(account, &modern))
         return;
-    while ((peer = any_session(account))) {
-        (void)al_account_end_session(account, peer);
-        al_peer_unref(peer);
-    }
+    while (al_account_end_session(account, NULL))
+        ;
     al_peer_end(modern);
     al_peer_unref(modern);
     al_account_unref(account);

@@ -109,16 +109,13 @@ void al_stream_refuse(struct al_stream *stream, struct al_refusal as, const char
                       enum al_rpc_code code, const char *problem);
 
 /**
- * Send the events behind `after` to a connection, and those to come.  An earlier connection is
- * ended.  The stream becomes the data of the exchange.
+ * Send the events behind `after` to a connection, and those to come; NULL: what no connection has
+ * got yet.  An earlier connection is ended.  The stream becomes the data of the exchange.
  *
  * @return false: some of these events are not kept; nothing was done.
  */
 bool al_stream_attach(struct al_stream *stream, struct al_http_exchange *exchange,
-                      unsigned long after);
-
-/** Send what no connection has got yet to this one. */
-void al_stream_attach_rest(struct al_stream *stream, struct al_http_exchange *exchange);
+                      const unsigned long *after);
 
 /** The response of this exchange is out, or its connection is closed.  Drops the reference of the
  * exchange. */
@@ -220,8 +217,9 @@ struct al_peer *al_account_add_session(struct al_account *account);
 /** The session with this id, with a reference; NULL: there is none. */
 struct al_peer *al_account_find_session(struct al_account *account, const char *id);
 
-/** End a session of the account.  False: it was ended before. */
-bool al_account_end_session(struct al_account *account, struct al_peer *peer);
+/** End a session of the account, or with NULL any.  False: it was ended before, or there is none.
+ */
+bool al_account_end_session(struct al_account *account, const struct al_peer *which);
 
 /** Have a task that serves a message run, after those of the same session (NULL: none).  The caller
  * has references of both.  False: the account has too many, and nothing was done. */
@@ -251,18 +249,6 @@ bool al_rules_is_json(const char *content_type);
 
 /** Test whether an Accept header (NULL: missing) takes a type, "application/json" say. */
 bool al_rules_accepts(const char *accept, const char *type);
-
-/** Test whether the version header names the modern revision. */
-bool al_rules_says_modern(const struct al_http_request *request);
-
-/** Why the version header of a legacy request cannot be served, as a sentence; NULL: it can. */
-const char *al_rules_check_legacy(const struct al_http_request *request);
-
-/** How the headers of a modern request differ from the message, as a sentence; NULL: they do not.
- *
- * @param version  Of the envelope; NULL: the message has none. */
-const char *al_rules_check_modern(const struct al_http_request *request,
-                                  const struct al_rpc_message *message, const char *version);
 
 struct al_endpoint {
     struct al_service service;
