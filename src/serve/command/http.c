@@ -290,7 +290,9 @@ static void warn(const struct serving *serving, const struct reading *reading)
     for (size_t i = 0; i < grants->count; i++)
         if (uses_grant(reading, grants->items[i].name))
             al_warn_of_grant(serving->setup, &grants->items[i]);
-    al_warn_of_hosts(&reading->config);
+    if (al_serve_lacks_hosts(&reading->config))
+        al_log_warn("clients have to call this server localhost or by a loopback address, and get "
+                    "403 for every other Host; list the names that they use in [serve] hosts");
 }
 
 static int read_all(const struct serving *serving, struct reading **ret_reading,
@@ -776,6 +778,39 @@ static char *tell_ended(size_t count, size_t revoked)
                        revoked == 1 ? "its" : "their");
 }
 
+/* What the tokens of a new reading get.  Grants and rules are not among the changed keys. */
+static bool is_read_again(const char *key)
+{
+    static const char *const keys[] = {
+        "serve.agent",   "serve.grant",         "serve.token_file",     "serve.hosts",
+        "serve.origins", "tools.approval.mode", "tools.git.timeout_ms", "tools.git.max_bytes",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(keys); i++)
+        if (!strcmp(keys[i], key))
+            return true;
+    return false;
+}
+
+/* Name the keys that differ in two readings and that a server reads at its start only. */
+static void warn_of_restart(const struct al_config *begun, const struct al_config *config)
+{
+    al_auto(al_strv_clear) struct al_strv changed = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    size_t count = 0;
+
+    al_keys_changed(begun, config, &changed);
+    for (size_t i = 0; i < changed.count; i++) {
+        if (is_read_again(changed.items[i]))
+            continue;
+        al_str_addf(&names, "%s%s", count ? ", " : "", changed.items[i]);
+        count++;
+    }
+    if (count)
+        al_log_warn("%s differ%s from what this server began with; restart it for that", names.buf,
+                    count == 1 ? "s" : "");
+}
+
 static void reload(struct serving *serving)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -787,7 +822,7 @@ static void reload(struct serving *serving)
         al_log_warn("nothing was changed: %s", err.message);
         return;
     }
-    al_warn_of_restart(serving->begun, &fresh->config);
+    warn_of_restart(serving->begun, &fresh->config);
     (void)pthread_mutex_lock(&serving->lock);
     serving->now = fresh;
     (void)pthread_mutex_unlock(&serving->lock);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "cli/config/keys.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "serve/http/address.h"
@@ -103,43 +102,4 @@ bool al_serve_lacks_hosts(const struct al_config *config)
     for (size_t i = 0; i < config->serve.http.count; i++)
         is_reached = is_reached || is_wildcard(config->serve.http.items[i]);
     return is_reached && !config->serve.hosts.count;
-}
-
-void al_warn_of_hosts(const struct al_config *config)
-{
-    if (al_serve_lacks_hosts(config))
-        al_log_warn("clients have to call this server localhost or by a loopback address, and get "
-                    "403 for every other Host; list the names that they use in [serve] hosts");
-}
-
-/* What the tokens of a new reading get.  Grants and rules are not among the changed keys. */
-static bool is_read_again(const char *key)
-{
-    static const char *const keys[] = {
-        "serve.agent",   "serve.grant",         "serve.token_file",     "serve.hosts",
-        "serve.origins", "tools.approval.mode", "tools.git.timeout_ms", "tools.git.max_bytes",
-    };
-
-    for (size_t i = 0; i < AL_COUNT(keys); i++)
-        if (!strcmp(keys[i], key))
-            return true;
-    return false;
-}
-
-void al_warn_of_restart(const struct al_config *begun, const struct al_config *config)
-{
-    al_auto(al_strv_clear) struct al_strv changed = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    size_t count = 0;
-
-    al_keys_changed(begun, config, &changed);
-    for (size_t i = 0; i < changed.count; i++) {
-        if (is_read_again(changed.items[i]))
-            continue;
-        al_str_addf(&names, "%s%s", count ? ", " : "", changed.items[i]);
-        count++;
-    }
-    if (count)
-        al_log_warn("%s differ%s from what this server began with; restart it for that", names.buf,
-                    count == 1 ? "s" : "");
 }

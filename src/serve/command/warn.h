@@ -16,9 +16,6 @@ void al_warn_of_grant(const struct al_setup *setup, const struct al_grant *grant
 /** Test whether clients reach the server by names that it does not accept. */
 bool al_serve_lacks_hosts(const struct al_config *config);
 
-/** Warn if other machines reach the server, and it accepts the names of this one only. */
-void al_warn_of_hosts(const struct al_config *config);
-
 /**
  * Check the options and the configuration of `serve`.
  *
@@ -32,8 +29,5 @@ int al_http_check(const struct al_options *options, const struct al_config *conf
 
 /** Check the certificate and the key that are configured, see al_http_tls_check(). */
 int al_http_check_tls(const struct al_config *config, struct al_error *err);
-
-/** Name the keys that differ in two readings and that a server reads at its start only. */
-void al_warn_of_restart(const struct al_config *begun, const struct al_config *config);
 
 #endif
