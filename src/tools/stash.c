@@ -43,16 +43,6 @@ static int command_of(const struct al_call *call)
     return ((const struct stash_args *)al_call_args(call))->action;
 }
 
-static bool is_push(const struct al_call *call)
-{
-    return command_of(call) == AL_STASH_PUSH;
-}
-
-static bool only_reads(const struct al_call *call)
-{
-    return command_of(call) >= LIST;
-}
-
 static const char *const always_by[] = { AL_STASH_WHOSE, NULL };
 
 static int not_found(struct al_error *err, const char *message, const char *remedy)
@@ -74,7 +64,7 @@ static int options_of(struct al_call *call, struct al_stash_options *ret_options
         !al_git_stash_find(al_call_repo(call), entry, &index))
         return not_found(err, "The stash entry is no longer there", NULL);
     *ret_options = (struct al_stash_options){
-        .action = only_reads(call) ? AL_STASH_APPLY : (enum al_stash_action)stash->action,
+        .action = stash->action >= LIST ? AL_STASH_APPLY : (enum al_stash_action)stash->action,
         .message = stash->message,
         .include_untracked = stash->include_untracked,
         .paths = stash->paths.count ? &stash->paths : NULL,
@@ -239,7 +229,7 @@ static int64_t count_own(const struct al_call *call)
 static int authorize_action(struct al_call *call, struct al_error *err)
 {
     struct al_stash_options options = { .entries = NULL };
-    int r = only_reads(call) ? 1 : options_of(call, &options, err);
+    int r = command_of(call) >= LIST ? 1 : options_of(call, &options, err);
 
     return r == 0 ? al_git_stash_check(al_call_repo(call), &options, err) : r < 0 ? r : 0;
 }
@@ -251,7 +241,7 @@ static int affected_files(struct al_call *call, struct al_strv *out, struct al_e
     const struct stash_args *stash = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
 
-    if (!is_push(call)) {
+    if (stash->action != AL_STASH_PUSH) {
         if (!al_call_resolved(call, AL_STASH_ENTRY))
             al_strv_addf(out, "%s/logs/refs/stash", repo->at.common_dir);
         return 0;
@@ -267,14 +257,14 @@ static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *
     struct al_stash_options options = { .entries = NULL };
 
     /* A push resets the files to HEAD's, and with include_untracked removes others. */
-    if (is_push(call))
+    if (stash->action == AL_STASH_PUSH)
         return al_git_reset_files(al_call_repo(call), "HEAD",
                                   stash->paths.count ? &stash->paths : NULL,
                                   stash->include_untracked, ret_known, out, err);
     *ret_known = options_of(call, &options, NULL) == 0;
-    if (!*ret_known)
-        return 0;
-    return al_merge_guard_entry_files(al_call_repo(call), options.entries, ret_known, out, err);
+    return *ret_known ? al_merge_guard_entry_files(al_call_repo(call), options.entries, ret_known,
+                                                   out, err)
+                      : 0;
 }
 
 static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
@@ -284,7 +274,7 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
     bool any = false;
     int r;
 
-    if (only_reads(call))
+    if (command_of(call) >= LIST)
         return 0;
     r = options_of(call, &options, err);
     if (r == 0)
@@ -311,7 +301,7 @@ static void summarize(const struct al_call *call, struct al_str *out)
 
     if (entry && stash->action != AL_STASH_CLEAR)
         (void)al_git_stash_find(al_call_repo(call), entry, &index);
-    if (is_push(call))
+    if (stash->action == AL_STASH_PUSH)
         al_str_addf(out, "Stash changes%s%s", stash->message ? ": " : "",
                     stash->message ? stash->message : "");
     else if (stash->action == LIST)
