@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "call/answer.h"
 #include "call/private.h"
-#include "git/locate.h"
 #include "git/location.h"
 #include "git/plumbing/blocking_files.h"
 #include "git/repo/repo.h"

@@ -10,7 +10,7 @@
 #include "call/private.h"
 #include "git/command.h"
 #include "git/git_lock.h"
-#include "git/plumbing/state_digest.h"
+#include "git/plumbing/gitdir.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/repo/write_lock.h"

@@ -20,7 +20,7 @@
 #include "guard/text.h"
 #include "history/journal.h"
 #include "proc/cancel.h"
-#include "proc/handover.h"
+#include "proc/foreground.h"
 #include "tools/commands/commands.h"
 #include "tools/toolsets.h"
 

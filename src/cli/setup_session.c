@@ -13,7 +13,7 @@
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
-#include "git/locate.h"
+#include "git/location.h"
 #include "git/repo/git.h"
 #include "git/repo/repo.h"
 #include "git/version.h"

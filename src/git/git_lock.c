@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "git/locate.h"
+#include "git/location.h"
 #include "proc/proc.h"
 
 #define NAME_MAX_BYTES 64u

@@ -8,8 +8,8 @@
  * from 2.45, references may be in no files: git tells them (git/refs.h);
  * from 2.51 to 2.54, write-tree believes the index about trees: it may not
  * (git/plumbing/snapshot.c); from 2.54, the configuration names hooks: each is switched off by
- * its name (git/overrides.c), and `git hook list`, which fails before, tells them
- * (git/plumbing/skipped.c). tools/matrix.py tries each git.
+ * its name (git/environment.c), and `git hook list`, which fails before, tells them
+ * (git/plumbing/filters.c). tools/matrix.py tries each git.
  */
 #ifndef AL_GIT_VERSION_H
 #define AL_GIT_VERSION_H

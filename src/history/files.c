@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "git/locate.h"
+#include "git/location.h"
 #include "git/plumbing/blocking_files.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/snapshot.h"

@@ -9,7 +9,7 @@
 
 #include "base/fs.h"
 #include "git/failure.h"
-#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/snapshot.h"
 #include "guard/nofollow.h"
 
 #define SEEN           "seen"

@@ -22,7 +22,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "git/plumbing/bare.h"
-#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/snapshot.h"
 #include "git/repo/write_lock.h"
 #include "guard/effects.h"
 #include "guard/root.h"

@@ -26,7 +26,7 @@
 #include "git/plumbing/bare.h"
 #include "git/plumbing/gitdir.h"
 #include "git/plumbing/index_scan.h"
-#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/snapshot.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/refs.h"
 #include "guard/nofollow.h"

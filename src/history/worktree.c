@@ -10,10 +10,9 @@
 
 #include "base/fs.h"
 #include "base/lock.h"
-#include "git/locate.h"
 #include "git/location.h"
 #include "git/oid.h"
-#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/snapshot.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/refs.h"
 #include "guard/nofollow.h"

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
-#include "git/plumbing/skipped.h"
 #include "git/refs.h"
 #include "tools/private.h"
 #include "verbs/porcelain/commit.h"

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "git/plumbing/skipped.h"
+#include "git/plumbing/filters.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "tools/private.h"

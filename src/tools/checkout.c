@@ -8,7 +8,6 @@
 #include "git/plumbing/filters.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/skipped.h"
 #include "git/refs.h"
 #include "verbs/porcelain/branch.h"
 #include "verbs/preview/affected_files.h"

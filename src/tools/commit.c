@@ -6,7 +6,6 @@
 #include "base/utf8.h"
 #include "git/failure.h"
 #include "git/plumbing/filters.h"
-#include "git/plumbing/skipped.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"
 #include "tools/private.h"

@@ -6,8 +6,7 @@
 
 #include "base/fs.h"
 #include "git/diff/diff.h"
-#include "git/diff/hunks.h"
-#include "git/plumbing/skipped.h"
+#include "git/plumbing/filters.h"
 #include "git/reading/worktree_state.h"
 #include "guard/gitdir.h"
 #include "tools/private.h"

@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 
-#include "git/plumbing/skipped.h"
+#include "git/plumbing/filters.h"
 #include "verbs/preview/diff_excerpt.h"
 #include "verbs/replay/along.h"
 #include "verbs/sequencer/conflict_hunks.h"

@@ -4,7 +4,6 @@
 
 #include "git/plumbing/filters.h"
 #include "git/plumbing/heads.h"
-#include "git/plumbing/skipped.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"

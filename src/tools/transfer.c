@@ -2,7 +2,7 @@
 #include "tools/private.h"
 
 #include "git/refs.h"
-#include "git/repo/known_remotes.h"
+#include "git/repo/remotes.h"
 
 int al_transfer_check_remote(const char *param, const char *name, struct al_error *err)
 {

@@ -3,8 +3,8 @@
  * however it arrives, and what is found in a text lies inside of it. */
 #include <stdlib.h>
 
+#include "git/diff/diff.h"
 #include "git/hunks/hunk_list.h"
-#include "git/reading/change_reader.h"
 #include "git/reading/grep.h"
 #include "git/reading/read_blame.h"
 #include "git/reading/read_log.h"

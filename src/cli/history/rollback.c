@@ -16,7 +16,6 @@
 #include "cli/signals.h"
 #include "cli/tty.h"
 #include "git/command.h"
-#include "git/locate.h"
 #include "git/location.h"
 #include "git/repo/repo.h"
 #include "guard/root.h"

@@ -9,7 +9,6 @@
 
 #include "git/command.h"
 #include "git/diff/diff.h"
-#include "git/diff/hunks.h"
 #include "git/git_lock.h"
 #include "git/oid.h"
 #include "git/plumbing/diff_raw.h"

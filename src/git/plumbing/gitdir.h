@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/str.h"
+#include "git/repo/repo.h"
 #include "git/run.h"
 
 /* A git directory with more, larger or deeper files than this is refused: half of an operation's
@@ -54,5 +55,21 @@ int al_gitdir_read(const struct al_location *at, int git_fd, int common_fd,
 
 /** Test whether git is asked for what such a file says: with reftable there is none. */
 bool al_gitdir_is_stored(const struct al_location *at, const char *path);
+
+/* --- State digest --- */
+
+/* The state that an approval is bound to, as one digest. */
+
+/**
+ * Compute the digest, in hex, of everything that decides what an approved call would do: HEAD, the
+ * operation in progress, the whole index (a shared one too), the configuration, attributes, and the
+ * stat of the paths.
+ *
+ * @param paths    An agent's words that al_repo_pathspec() accepted, or NULL.
+ * @param objects  More bytes to bind: the ids that the words of the call were resolved to; or NULL.
+ * @return 0, or AL_ERR_EXECUTION naming a file that cannot be read.
+ */
+int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths,
+                         const struct al_str *objects, char ret_hex[65], struct al_error *err);
 
 #endif

@@ -10,10 +10,9 @@
 
 #include "base/str.h"
 #include "git/command.h"
-#include "git/locate.h"
+#include "git/location.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
-#include "git/repo/known_remotes.h"
 #include "git/repo/remotes.h"
 #include "git/run.h"
 #include "guard/nofollow.h"

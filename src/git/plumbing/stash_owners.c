@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "git/command.h"
 #include "git/layer.h"
-#include "git/locate.h"
+#include "git/location.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/text.h"

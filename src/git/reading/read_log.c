@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "git/command.h"
+#include "git/diff/diff.h"
 #include "git/failure.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/revision.h"
-#include "git/reading/change_reader.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/arg.h"

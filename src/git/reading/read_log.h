@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "git/reading/change_reader.h"
+#include "git/diff/diff.h"
 #include "git/repo/repo.h"
 #include "git/run.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "git/command.h"
-#include "git/plumbing/partial_clone.h"
+#include "git/plumbing/filters.h"
 #include "git/refs.h"
 #include "git/run.h"
 

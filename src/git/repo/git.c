@@ -12,7 +12,7 @@
 
 #include "git/command.h"
 #include "git/layer.h"
-#include "git/repo/known_remotes.h"
+#include "git/repo/remotes.h"
 #include "git/vet/vet.h"
 #include "guard/env.h"
 #include "guard/program.h"

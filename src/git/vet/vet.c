@@ -16,7 +16,6 @@
 #include "git/environment.h"
 #include "git/failure.h"
 #include "git/layer.h"
-#include "git/overrides.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/path.h"

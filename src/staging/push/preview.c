@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "git/command.h"
-#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/snapshot.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
 #include "guard/text.h"

@@ -17,7 +17,7 @@
 #include "git/git_lock.h"
 #include "git/plumbing/bare.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/rollback_plumbing.h"
+#include "git/plumbing/snapshot.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "git/vet/vet.h"

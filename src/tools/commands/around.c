@@ -10,7 +10,6 @@
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/skipped.h"
 #include "git/refs.h"
 #include "tools/private.h"
 #include "verbs/sequencer/overwrite.h"

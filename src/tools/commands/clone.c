@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "git/plumbing/revision.h"
-#include "git/plumbing/rollback_plumbing.h"
-#include "git/repo/known_remotes.h"
+#include "git/plumbing/snapshot.h"
+#include "git/repo/remotes.h"
 #include "git/repo/words.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "call/answer.h"
-#include "git/overrides.h"
+#include "git/environment.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"

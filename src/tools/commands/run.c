@@ -16,7 +16,6 @@
 #include "guard/path.h"
 #include "guard/program.h"
 #include "proc/foreground.h"
-#include "proc/handover.h"
 
 /* --- The sandbox of --confine, made by bubblewrap --- */
 

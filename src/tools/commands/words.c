@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
-#include "git/overrides.h"
+#include "git/environment.h"
 
 #define ALIASES_MAX 10
 

@@ -8,7 +8,6 @@
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/heads.h"
-#include "git/plumbing/partial_clone.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"

@@ -16,7 +16,6 @@
 #include "git/plumbing/batch.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
-#include "git/plumbing/scratch_index.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/run.h"

@@ -21,7 +21,7 @@
 
 #include "base/fs.h"
 #include "base/utf8.h"
-#include "git/reading/change_reader.h"
+#include "git/diff/diff.h"
 #include "git/run.h"
 #include "guard/text.h"
 #include "history/rescue.h"

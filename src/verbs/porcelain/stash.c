@@ -11,7 +11,6 @@
 #include "git/git_lock.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
-#include "git/plumbing/partial_clone.h"
 #include "git/plumbing/revision.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/refs.h"

@@ -16,7 +16,6 @@
 #include "git/oid.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/index_scan.h"
-#include "git/plumbing/scratch_index.h"
 #include "git/refs.h"
 #include "git/repo/git.h"
 #include "git/run.h"

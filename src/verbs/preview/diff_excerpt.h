@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "git/command.h"
 #include "git/diff/diff.h"
-#include "git/diff/hunks.h"
 #include "git/plumbing/diff_raw.h"
 #include "git/repo/repo.h"
 

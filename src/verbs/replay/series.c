@@ -6,7 +6,7 @@
 
 #include "git/command.h"
 #include "git/hunks/hunk_list.h"
-#include "git/plumbing/scratch_index.h"
+#include "git/plumbing/index_scan.h"
 #include "git/refs.h"
 #include "git/run.h"
 #include "guard/text.h"

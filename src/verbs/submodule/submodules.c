@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "git/command.h"
-#include "git/locate.h"
+#include "git/location.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/index_scan.h"
 #include "git/reading/worktree_state.h"

@@ -20,7 +20,6 @@
 #include "git/layer.h"
 #include "git/location.h"
 #include "git/plumbing/heads.h"
-#include "git/repo/known_remotes.h"
 #include "git/repo/remotes.h"
 #include "git/repo/repo.h"
 #include "git/repo/write_lock.h"

@@ -10,7 +10,6 @@
 #include "git/plumbing/batch.h"
 #include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
-#include "git/repo/known_remotes.h"
 #include "git/repo/remotes.h"
 #include "git/run.h"
 #include "guard/path.h"

@@ -12,7 +12,6 @@
 
 #include "base/fs.h"
 #include "git/layer.h"
-#include "git/locate.h"
 #include "git/location.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"

@@ -2,7 +2,7 @@
 /*
  * A linked worktree below airlock's directory, found by its name.
  *
- * The two halves have to name each other, as git/locate.h says:
+ * The two halves have to name each other, as git/location.h says:
  *
  *   <dir>/<name>/.git               gitdir: <common>/worktrees/<id>
  *   <common>/worktrees/<id>/gitdir  <dir>/<name>/.git

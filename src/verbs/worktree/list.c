@@ -11,7 +11,7 @@
 #include "base/fs.h"
 #include "git/command.h"
 #include "git/layer.h"
-#include "git/locate.h"
+#include "git/location.h"
 #include "git/oid.h"
 #include "git/plumbing/revision.h"
 #include "git/reading/worktree_state.h"

@@ -12,7 +12,6 @@
 #include "base/fs.h"
 #include "git/environment.h"
 #include "git/failure.h"
-#include "git/locate.h"
 #include "git/location.h"
 #include "git/plumbing/filters.h"
 #include "git/plumbing/revision.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/locate.h: every part of a repository lies inside the roots, or it is not opened. */
+/* git/location.h: every part of a repository lies inside the roots, or it is not opened. */
 #include <sys/wait.h>
 
 #include "git/refs.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/vet/vet.h, git/repo/known_remotes.h, git/run.h: nobody holds a lock that all
+/* git/vet/vet.h, git/repo/remotes.h, git/run.h: nobody holds a lock that all
  * repositories share while a place is looked at that may never answer, on a dead file server say.
  */
 #include "git/command.h"
 #include "git/layer.h"
-#include "git/repo/known_remotes.h"
 #include "git/repo/remotes.h"
 #include "git/repo/repo.h"
 #include "proc/proc.h"

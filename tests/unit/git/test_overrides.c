@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/overrides.h: no key of a repository decides what git runs, whatever its name. */
+/* git/environment.h: no key of a repository decides what git runs, whatever its name. */
 #include <strings.h>
 
-#include "git/overrides.h"
+#include "git/environment.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/git_fixture.h"
 

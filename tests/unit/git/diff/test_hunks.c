@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/diff/hunks.c: hunks begin and end where the patch says, whatever the content is and
+/* git/diff/diff.c: hunks begin and end where the patch says, whatever the content is and
  * however the input is split. */
-#include "git/diff/hunks.h"
+#include "git/diff/diff.h"
 
 #include "base/str.h"
 #include "tests/lib/assert.h"

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "git/plumbing/state_digest.h"
+#include "git/plumbing/gitdir.h"
 #include "git/repo/repo.h"
 #include "tests/unit/git/lib.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/plumbing/state_digest.h: the digest changes with each file that an approval depends on. */
-#include "git/plumbing/state_digest.h"
+/* git/plumbing/gitdir.h: the digest changes with each file that an approval depends on. */
+#include "git/plumbing/gitdir.h"
 
 #include <fcntl.h>
 #include <unistd.h>

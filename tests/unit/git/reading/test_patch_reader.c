@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/reading/change_reader.c: files and hunks, however the input is split. */
-#include "git/reading/change_reader.h"
+/* git/diff/diff.c: files and hunks, however the input is split. */
+#include "git/diff/diff.h"
 
 #include <string.h>
 
