@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "staging/store.h"
 
-#include "git/plumbing/bare.h"
 #include "guard/text.h"
 #include "staging/sandbox/sandbox.h"
 

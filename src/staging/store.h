@@ -164,6 +164,10 @@ int al_import_end(struct al_import *import, struct al_run_limits *budget, struct
  * be known although its markers are gone, so the file itself is looked at when it is staged.
  */
 
+/** The label of each side: "<<<<<<< ours (sandbox)", ">>>>>>> theirs (incoming)". */
+#define AL_MERGE_LABEL_OURS   "ours (sandbox)"
+#define AL_MERGE_LABEL_THEIRS "theirs (incoming)"
+
 /** Test whether every line `=======` of a text with markers is a marker. */
 bool al_markers_have_all_separators(const struct al_str *text);
 

@@ -390,28 +390,6 @@ int al_bare_expire(const struct al_location *at, const char *expiry, struct al_e
     return r < 0 ? r : write_quietly(at, false, prune, NULL, err);
 }
 
-/* --- Merge of three files --- */
-
-/* The exit code is the number of conflicts, at most this; beyond it are errors. */
-#define CONFLICTS_MAX 127
-
-int al_bare_merge_files(const struct al_location *at, const struct al_merge_files *files,
-                        struct al_str *ret_content, bool *ret_conflict, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r;
-
-    al_strv_adds(&command.argv, "git", "merge-file", "-p", "-q", "-L", AL_MERGE_LABEL_OURS, "-L",
-                 "base", "-L", AL_MERGE_LABEL_THEIRS, "--", files->ours, files->base, files->theirs,
-                 NULL);
-    r = al_git_read(at, &command, al_git_sink(ret_content), &why);
-    *ret_conflict = at->budget->exit_code > 0 && at->budget->exit_code <= CONFLICTS_MAX;
-    if (r < 0 && *ret_conflict)
-        return 0;
-    return al_error_pass(r, &why, err);
-}
-
 /* --- Cat file --- */
 
 /* Words of a request may be paths in a tree. */

@@ -125,24 +125,6 @@ int al_bare_tidy(const struct al_location *at, bool refs, struct al_error *err);
  * date as git takes it. */
 int al_bare_expire(const struct al_location *at, const char *expiry, struct al_error *err);
 
-/** The label of each side in a conflict: "<<<<<<< ours (sandbox)", ">>>>>>> theirs (incoming)". */
-#define AL_MERGE_LABEL_OURS   "ours (sandbox)"
-#define AL_MERGE_LABEL_THEIRS "theirs (incoming)"
-
-/** The files of a merge, as names in the bare repository's directory.  None is binary. */
-struct al_merge_files {
-    const char *base, *ours, *theirs;
-};
-
-/**
- * Merge three files.
- *
- * @param[out] ret_content   Appended: the result, with markers where the sides conflict.
- * @param[out] ret_conflict  Whether they do.
- */
-int al_bare_merge_files(const struct al_location *at, const struct al_merge_files *files,
-                        struct al_str *ret_content, bool *ret_conflict, struct al_error *err);
-
 /* --- Cat file --- */
 
 /*

@@ -286,23 +286,8 @@ static int conflict_read_stages(const struct al_repo *repo, struct al_conflict_f
 
 /* --- What git makes of texts, which it reads from files --- */
 
-struct text_files {
-    char *paths[AL_STAGES];
-};
-
-static void text_files_clear(struct text_files *files)
+static int write_text(const char *path, const struct al_str *text, struct al_error *err)
 {
-    for (size_t i = 0; i < AL_STAGES; i++) {
-        if (files->paths[i])
-            (void)unlink(files->paths[i]);
-        free(files->paths[i]);
-    }
-}
-
-static int write_text(const struct al_repo *repo, const struct al_str *text, char **ret_path,
-                      struct al_error *err)
-{
-    char *path = *ret_path = al_git_private_name(repo->at.git, "side");
     al_auto(al_closep) int fd =
         open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     int r = fd < 0 ? -errno : al_write_all(fd, text->buf, text->len);
@@ -310,20 +295,46 @@ static int write_text(const struct al_repo *repo, const struct al_str *text, cha
     return r < 0 ? al_error_errno(err, -r, "cannot write a temporary file") : 0;
 }
 
-/* Run a command and append its output, unless it fails: both commands exit with less than 128. */
-static int read_text(const struct al_repo *repo, const struct al_git_command *command,
-                     struct al_str *out, struct al_error *err)
+/* Run a command with files of these texts as its last words, and append its output.  Returns its
+ * exit code, which is less than 128 unless it fails; git 2.43 would take ids. */
+static int read_texts(const struct al_location *at, struct al_git_command *command,
+                      const struct al_str *const *texts, size_t count, struct al_str *out,
+                      struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(4 * CONFLICT_FILE_BYTES);
-    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(&text) },
-                       &output, err);
+    int r = 0;
 
+    al_strv_add(&command->argv, "--");
+    for (size_t i = 0; i < count && r == 0; i++) {
+        al_strv_take(&paths, al_git_private_name(at->git, "text"));
+        al_strv_add(&command->argv, paths.items[i]);
+        r = write_text(paths.items[i], texts[i], err);
+    }
+    if (r == 0)
+        r = al_git_run(at, command, &(struct al_git_run){ .sink = al_buffer_sink(&text) }, &output,
+                       err);
+    for (size_t i = 0; i < paths.count; i++)
+        (void)unlink(paths.items[i]);
     if (r == 0 && (output.exit_code < 0 || output.exit_code >= 128))
         r = al_error_set(err, AL_ERR_EXECUTION, "git did not say what is in conflict");
-    if (r == 0)
-        al_str_add(out, text.text.buf, text.text.len);
-    return r;
+    if (r < 0)
+        return r;
+    al_str_add(out, text.text.buf, text.text.len);
+    return output.exit_code;
+}
+
+int al_conflict_merge_texts(const struct al_location *at, const struct al_str *const texts[3],
+                            const struct al_strv *options, struct al_str *ret_content,
+                            struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "-c", "merge.conflictStyle=merge", "merge-file", "-p", "-q",
+                 NULL);
+    al_strv_add_all(&command.argv, options);
+    return read_texts(at, &command, texts, 3, ret_content, err);
 }
 
 /* Merge the stages once more, with markers of this length, in a style of git merge-file. */
@@ -331,22 +342,15 @@ static int conflict_merge(const struct al_repo *repo, const struct al_conflict_f
                           const char *style, size_t marker_size, struct al_str *ret_text,
                           struct al_error *err)
 {
-    al_auto(text_files_clear) struct text_files files = { .paths = { NULL } };
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r = 0;
+    const struct al_str *const texts[] = { &file->stages[AL_STAGE_OURS].data,
+                                           &file->stages[AL_STAGE_BASE].data,
+                                           &file->stages[AL_STAGE_THEIRS].data };
+    al_auto(al_strv_clear) struct al_strv options = AL_STRV_INIT;
 
-    for (size_t i = 0; r == 0 && i < AL_STAGES; i++) /* git 2.43 would take the ids */
-        r = write_text(repo, &file->stages[i].data, &files.paths[i], err);
-    if (r < 0)
-        return r;
-    al_strv_add(&command.argv, "git");
-    al_strv_adds(&command.argv, "-c", "merge.conflictStyle=merge", "merge-file", "-p", "-q", NULL);
+    al_strv_addf(&options, "--marker-size=%zu", marker_size);
     if (style)
-        al_strv_add(&command.argv, style);
-    al_strv_addf(&command.argv, "--marker-size=%zu", marker_size);
-    al_strv_adds(&command.argv, "--", files.paths[AL_STAGE_OURS], files.paths[AL_STAGE_BASE],
-                 files.paths[AL_STAGE_THEIRS], NULL);
-    return read_text(repo, &command, ret_text, err);
+        al_strv_add(&options, style);
+    return al_conflict_merge_texts(&repo->at, texts, &options, ret_text, err);
 }
 
 /* Number the lines of a text by a diff with all of its lines; the same texts have none. */
@@ -371,23 +375,17 @@ static void number_lines(const struct al_str *diff, size_t *lines, size_t count)
 static int conflict_align(const struct al_repo *repo, const struct al_str *made,
                           const struct al_str *text, size_t **ret_lines, struct al_error *err)
 {
-    al_auto(text_files_clear) struct text_files files = { .paths = { NULL } };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
     const bool is_same = made->len == text->len && !memcmp(made->buf, text->buf, text->len);
     size_t count = conflict_count_lines((struct al_bytes){ text->buf, text->len });
     int r = 0;
 
+    al_strv_adds(&command.argv, "git", "diff", "--no-index", "--no-color", "--no-ext-diff",
+                 "--no-textconv", "--text", "--diff-algorithm=myers", ALL_LINES, NULL);
     if (!is_same)
-        r = write_text(repo, made, &files.paths[0], err);
-    if (r == 0 && !is_same)
-        r = write_text(repo, text, &files.paths[1], err);
-    if (r == 0 && !is_same) {
-        al_strv_adds(&command.argv, "git", "diff", "--no-index", "--no-color", "--no-ext-diff",
-                     "--no-textconv", "--text", "--diff-algorithm=myers", ALL_LINES, "--",
-                     files.paths[0], files.paths[1], NULL);
-        r = read_text(repo, &command, &diff, err);
-    }
+        r = read_texts(&repo->at, &command, (const struct al_str *const[]){ made, text }, 2, &diff,
+                       err);
     if (r < 0)
         return r;
     *ret_lines = al_calloc(count + 1, sizeof(**ret_lines));
