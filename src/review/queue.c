@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/secret.h"
 #include "proc/cancel.h"
 #include "review/message.h"
 
@@ -75,28 +75,19 @@ static struct al_review_entry *find(struct al_review_queue *queue, const char *i
 /* Caller holds the lock.  An id that cannot be guessed from others; no two that wait are equal. */
 static void choose_id(struct al_review_queue *queue, struct al_review_entry *entry)
 {
-    uint32_t number;
-
-    do {
-        if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-            number = (uint32_t)queue->nserials; /* there is no random number: still unique */
-        (void)snprintf(entry->id, sizeof(entry->id), "%08x", number);
-    } while (find(queue, entry->id));
+    do
+        al_random_hex(AL_REVIEW_ID_CHARS / 2, entry->id);
+    while (find(queue, entry->id));
 }
 
 /* `wait_s` later than a time of al_clock_iso(). */
 static void format_deadline(uint32_t wait_s, const char *from, char ret_text[25])
 {
-    struct tm tm = { .tm_isdst = 0 };
-    time_t at;
+    const time_t at = (time_t)(al_clock_iso_ms(from) / 1000 + wait_s);
+    struct tm tm;
 
-    (void)strptime(from, "%Y-%m-%dT%H:%M:%S", &tm);
-    at = timegm(&tm) + (time_t)wait_s;
-    (void)gmtime_r(&at, &tm);
-    if (strftime(ret_text, 25, "%Y-%m-%dT%H:%M:%S", &tm) == 19)
-        memcpy(ret_text + 19, from + 19, 6); /* the milliseconds */
-    else
-        ret_text[0] = '\0';
+    (void)strftime(ret_text, 25, "%Y-%m-%dT%H:%M:%S", gmtime_r(&at, &tm));
+    memcpy(ret_text + 19, from + 19, 6); /* the milliseconds */
 }
 
 bool al_review_begin(struct al_review_queue *queue, const struct al_approval_request *request,

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "staging/stage.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/secret.h"
 #include "base/sorted.h"
 #include "guard/text.h"
 #include "staging/store.h"
@@ -28,16 +27,16 @@ const char *al_change_status(const struct al_sandbox_file *change)
 
 /* What was staged before a pull moved a head would overwrite what came: it is staged again, and
  * counts as changed until then. */
-static int load_base(struct al_staging *staging, const char *key, struct al_run_limits *budget,
+static int load_base(struct al_staging *staging, struct al_run_limits *budget,
                      const struct al_staged_list *list, struct al_base *ret_base,
                      struct al_error *err)
 {
-    int r = al_base_load(staging, key, budget, ret_base, err);
+    int r = al_base_load(staging, staging->key, budget, ret_base, err);
 
     if (r < 0)
         return r;
     for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(list->items[i].sandbox, key) &&
+        if (!strcmp(list->items[i].sandbox, staging->key) &&
             !al_heads_differ(list->items[i].heads, ret_base->heads))
             al_base_apply(ret_base, &list->items[i]);
     return 0;
@@ -108,7 +107,7 @@ int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
     int r = al_staged_list(staging, budget, &made.staged, err);
 
     if (r == 0)
-        r = load_base(staging, staging->key, budget, &made.staged, &made.base, err);
+        r = load_base(staging, budget, &made.staged, &made.base, err);
     if (r == 0)
         r = al_sandbox_snapshot(sandbox, &made.files, err);
     if (r == 0) {
@@ -257,19 +256,14 @@ static int take_chosen(const struct al_staging *staging, struct al_sandbox_files
 
 /* --- The record --- */
 
-static int make_id(char ret_id[AL_STAGED_ID_TEXT], struct al_error *err)
+/* Of RFC 4122, version 4: its digit stands for the version, and two bits for the variant. */
+static void make_id(char ret_id[AL_STAGED_ID_TEXT])
 {
-    unsigned char b[16];
+    char hex[33];
 
-    if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
-        return al_error_errno(err, errno, "cannot get random numbers");
-    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* RFC 4122: version 4 */
-    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-    (void)snprintf(ret_id, AL_STAGED_ID_TEXT,
-                   "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
-                   b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
-                   b[14], b[15]);
-    return 0;
+    al_random_hex(16, hex);
+    (void)snprintf(ret_id, AL_STAGED_ID_TEXT, "%.8s-%.4s-4%.3s-%c%.3s-%.12s", hex, hex + 8,
+                   hex + 13, "89ab"[hex[16] % 4], hex + 17, hex + 20);
 }
 
 /* The content of all staged commits, this one included, is bounded. */
@@ -310,10 +304,9 @@ static int fill_record(struct al_staging *staging, const struct al_comparison *c
     const struct al_sandbox_files *changes = &comparison->changes;
     int r = check_total(staging, &comparison->staged, changes, err);
 
-    if (r == 0)
-        r = make_id(staged->id, err);
     if (r < 0)
         return r;
+    make_id(staged->id);
     staged->order = next_order(&comparison->staged);
     al_clock_iso(staged->created_at);
     staged->message = al_strdup(message);

@@ -5,12 +5,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/secret.h"
 #include "base/sorted.h"
 #include "base/utf8.h"
 #include "git/command.h"
@@ -286,12 +286,11 @@ int al_push_dir_make(struct al_push *push)
 {
     const struct al_staging *staging = push->staging;
     al_auto(al_freep) char *name = NULL;
-    uint64_t nonce;
+    char nonce[17];
 
-    if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
-        return al_staging_unusable(staging, errno, push->err);
+    al_random_hex(8, nonce);
     remove_left(&staging->bare);
-    name = al_asprintf(DIR_PREFIX "%ld-%016" PRIx64, (long)getpid(), nonce);
+    name = al_asprintf(DIR_PREFIX "%ld-%s", (long)getpid(), nonce);
     if (mkdirat(staging->bare.dir_fd, name, 0700) < 0)
         return al_staging_unusable(staging, errno, push->err);
     push->dir.bare = al_staging_bare(staging, push->repo->at.budget);
