@@ -123,13 +123,12 @@ static int look_at(struct al_call *call, const char *name, bool force, bool *ret
                    struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
     al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
     int r;
 
     al_ref_head_branches(&repo->at, &current);
     *ret_found = true;
-    if (!al_ref_exists(&repo->at, ref)) {
+    if (!al_has_ref(call, "refs/heads/", name)) {
         r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
                               "There is no branch '%s'", name);
         r = al_error_remedy(r, err, "git_branch lists the branches there are.");

@@ -171,13 +171,6 @@ struct checkout_args {
 
 static const char hooks[] = "post-checkout reference-transaction post-index-change";
 
-static bool has_branch(const struct al_repo *repo, const char *name)
-{
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
-
-    return al_ref_exists(&repo->at, ref);
-}
-
 /* The request, in whatever dialect it came: a new branch, files, or where to switch to. */
 struct request {
     const char *create;          /* the branch to make; else NULL */
@@ -203,7 +196,7 @@ static struct request request_of(const struct al_call *call)
         request.target = args->target ? args->target : args->branch ? args->branch : args->commit;
         request.detaches = args->commit && request.target == args->commit;
     }
-    if (args->create && !has_branch(al_call_repo(call), args->target))
+    if (args->create && !al_has_ref(call, heads, args->target))
         request.create = args->target;
     else if (args->paths.count && (args->target || (!request.create && !request.target)))
         request.paths = &args->paths;
@@ -535,7 +528,7 @@ static int switch_to(struct al_call *call, const struct request *request, const 
 {
     struct al_repo *repo = al_call_repo(call);
     const struct al_checkout_options options = options_of(call, request);
-    bool existed = has_branch(repo, name);
+    bool existed = al_has_ref(call, heads, name);
     al_auto(al_freep) char *left = NULL, *note = NULL, *head = al_ref_head(&repo->at);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const enum al_operation_state before = al_git_operation_state(repo);
@@ -544,7 +537,7 @@ static int switch_to(struct al_call *call, const struct request *request, const 
     if (r < 0)
         return r;
     /* git also creates a branch from a remote branch of the name, if there is only one. */
-    set_result(call, !existed && has_branch(repo, name), NULL, result);
+    set_result(call, !existed && al_has_ref(call, heads, name), NULL, result);
     left = left_commit(&output);
     if (left) {
         note = al_asprintf("HEAD was at %s, which is on no branch; git_checkout with target %.*s, "
@@ -648,14 +641,14 @@ static int resolve_branch(struct al_call *call, const char *word, struct al_erro
 {
     const struct al_location *at = &al_call_repo(call)->at;
     const char *name = after_remote(al_call_repo(call), word);
-    al_auto(al_freep) char *own = al_asprintf("%s%s", heads, word);
+    const bool is_own = al_has_ref(call, heads, word);
     al_auto(al_freep) char *tracking = al_asprintf("refs/remotes/%s", word);
     al_auto(al_freep) char *local = al_asprintf("%s%s", heads, name ? name : "");
     al_auto(al_freep) char *oid = NULL;
 
-    if (al_starts_with(word, heads) && al_ref_exists(at, word) && !al_ref_exists(at, own))
+    if (al_starts_with(word, heads) && al_ref_exists(at, word) && !is_own)
         return resolve_word(call, word + strlen(heads), err);
-    if (!name || al_ref_exists(at, own) || !al_ref_exists(at, tracking))
+    if (!name || is_own || !al_ref_exists(at, tracking))
         return resolve_word(call, word, err);
     if (al_ref_exists(at, local))
         return resolve_word(call, name, err);
@@ -712,7 +705,7 @@ static int switch_authorize(struct al_call *call, struct al_error *err)
         return al_failure_set(
             err, "git_conflicts with action continue or abort brings it to an end first.",
             "A %s is in progress", al_operation_state_name(state));
-    if (args->create && has_branch(al_call_repo(call), args->branch))
+    if (args->create && al_has_ref(call, heads, args->branch))
         return al_error_remedy(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_EXISTS,
                                                  "'%s' exists already", safe),
                                err, "Without create, git_switch changes to it.");

@@ -238,6 +238,10 @@ bool al_transfer_in_text(const struct al_call *call);
 /** Check that no operation is in progress and no conflict unresolved. */
 int al_transfer_check_idle(struct al_call *call, struct al_error *err);
 
+/** Whether there is a reference of this name below "refs/heads/", "refs/tags/" or "" (a full name).
+ */
+bool al_has_ref(const struct al_call *call, const char *below, const char *name);
+
 /** The branch that HEAD is on; NULL: none.  Caller frees. */
 char *al_current_branch(const struct al_repo *repo);
 

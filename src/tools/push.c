@@ -148,17 +148,15 @@ AL_WHEN(sends_tags, struct push_args, args->tags && !args->force)
 
 static int no_branch(struct al_call *call, const char *branch, struct al_error *err)
 {
-    const struct al_location *at = &al_call_repo(call)->at;
-    al_auto(al_freep) char *tag = al_asprintf("refs/tags/%s", branch);
     al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
     bool text = al_transfer_in_text(call);
     int r;
 
-    al_ref_head_branches(at, &current);
+    al_ref_head_branches(&al_call_repo(call)->at, &current);
     if (text && al_strv_contains(&current, branch))
         return al_failure_set(err, "git_commit makes the first commit.",
                               "There is no commit on '%s' yet", branch);
-    if (text && al_ref_exists(at, tag))
+    if (text && al_has_ref(call, TAGS, branch))
         return al_failure_set(err, "tag pushes one tag, tags all of them beside a branch.",
                               "'%s' is a tag, and git_push pushes branches", branch);
     r = al_failure_set(
@@ -175,7 +173,6 @@ static int no_branch(struct al_call *call, const char *branch, struct al_error *
 static int find_branch(struct al_call *call, const struct push_args *args, char **ret_branch,
                        struct al_error *err)
 {
-    al_auto(al_freep) char *ref = NULL;
     int r = 0;
 
     if (args->tag)
@@ -186,8 +183,7 @@ static int find_branch(struct al_call *call, const struct push_args *args, char 
         r = al_transfer_current_branch(call, ret_branch, err);
     if (r < 0 || args->delete)
         return r;
-    ref = al_asprintf("%s%s", args->tag ? "" : "refs/heads/", *ret_branch);
-    if (al_ref_exists(&al_call_repo(call)->at, ref))
+    if (al_has_ref(call, args->tag ? "" : "refs/heads/", *ret_branch))
         return 0;
     return args->tag ? al_failure_set(err, "git_tag lists the tags there are.",
                                       "There is no tag '%s'", args->tag)

@@ -143,6 +143,13 @@ int al_transfer_check_idle(struct al_call *call, struct al_error *err)
                                      : al_git_check_no_operation(al_call_repo(call), err);
 }
 
+bool al_has_ref(const struct al_call *call, const char *below, const char *name)
+{
+    al_auto(al_freep) char *ref = al_asprintf("%s%s", below, name);
+
+    return al_ref_exists(&al_call_repo(call)->at, ref);
+}
+
 char *al_current_branch(const struct al_repo *repo)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;

@@ -53,13 +53,6 @@ static int check(void *p, struct al_error *err)
     return al_arg_check_branch("name", args->options.name, err);
 }
 
-static bool exists(const struct al_call *call, const char *name)
-{
-    al_auto(al_freep) char *ref = al_asprintf("refs/tags/%s", name);
-
-    return al_ref_exists(&al_call_repo(call)->at, ref);
-}
-
 /* The commit to tag is part of what is approved. */
 static int resolve(struct al_call *call, struct al_error *err)
 {
@@ -78,13 +71,13 @@ static int authorize(struct al_call *call, struct al_error *err)
 {
     const struct tag_args *args = al_call_args(call);
 
-    if (args->action == DELETE && !exists(call, args->options.name))
+    if (args->action == DELETE && !al_has_ref(call, "refs/tags/", args->options.name))
         return al_error_reason(
             al_error_about(al_failure_set(err, "git_tag lists the tags there are.",
                                           "There is no tag '%s'", args->options.name),
                            err, AL_SUBJECT_TAG, args->options.name),
             err, "not_found");
-    if (args->action == CREATE && exists(call, args->options.name))
+    if (args->action == CREATE && al_has_ref(call, "refs/tags/", args->options.name))
         return al_failure_set(
             err, "Choose another name, or delete that tag first: git_tag with action delete.",
             "There is a tag '%s' already", args->options.name);
