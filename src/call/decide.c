@@ -57,13 +57,19 @@ static void write_resolved(const struct al_strv *resolved, struct al_str *out)
     }
 }
 
+static bool has_rules(const struct al_call *call)
+{
+    const struct al_policy *policy = call->session->policy;
+
+    return policy && (policy->count || (policy->narrower && policy->narrower->count));
+}
+
 /* A new branch has the same commit as HEAD, but rules may treat the two differently. */
 static void add_head_branches(const struct al_call *call, struct al_str *out)
 {
-    const struct al_policy *policy = call->session->policy;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    if (call->repo && policy && policy->count)
+    if (call->repo && has_rules(call))
         al_ref_head_branches(&call->repo->at, &names);
     for (size_t i = 0; i < names.count; i++)
         al_str_addf(out, "%s\n", names.items[i]);
@@ -509,13 +515,21 @@ static char *describe_reason(const struct al_call *call, const struct al_ruling 
     struct al_str why = AL_STR_INIT;
 
     if (ruling->number)
-        al_ruling_describe(ruling, call->session->policy, &why);
+        al_ruling_describe(ruling, &why);
     else if (call->form)
         al_str_adds(&why, call->form->condition + strlen("for "));
     for (size_t i = 0; i < AL_COUNT(words) && !ruling->number && !call->form; i++)
         if ((lasting ? lasting : effects) & 1u << i)
             al_str_addf(&why, "%s%s", why.len ? ", " : "it ", words[i]);
     return al_str_detach(&why);
+}
+
+/* The rule's message in one line; NULL: it has none.  Caller frees. */
+static char *message_of(const struct al_ruling *ruling)
+{
+    const char *message = ruling->rule ? ruling->rule->message : NULL;
+
+    return message ? al_text_join_lines(message) : NULL;
 }
 
 /* Nobody has decided. */
@@ -529,7 +543,7 @@ static int refuse(struct al_call *call, const char *why, struct al_error *err)
 static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruling,
                               struct al_error *err)
 {
-    al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
+    al_auto(al_freep) char *message = message_of(ruling);
     al_auto(al_freep) char *line = command_line(call);
     al_auto(al_freep) char *reason = describe_reason(call, ruling);
     al_auto(al_freep) char *why = al_asprintf(ruling->number ? ", as %s says" : " (%s)", reason);
@@ -559,7 +573,8 @@ static char *always_scope(const struct al_call *call, const struct al_ruling *ru
 {
     al_auto(al_freep) char *limits = always_values_of(call, false);
 
-    return al_asprintf("%s %zu %s", call->operation->name, ruling->number, limits);
+    return al_asprintf("%s %zu%s %s", call->operation->name, ruling->number,
+                       ruling->narrows ? "w" : "", limits);
 }
 
 /* The calls that an "always" would cover, for the user; NULL if the session cannot remember it. */
@@ -644,6 +659,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
     al_auto(al_freep) char *covers = describe_always_scope(call);
+    al_auto(al_freep) char *message = message_of(ruling);
     al_auto(al_freep) char *bound = NULL;
     al_auto(al_freep) char *summary = NULL; /* the call may get another one meanwhile */
     struct al_approval_request request;
@@ -666,16 +682,13 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
                              "done. This is what it is now.\n\n");
     if (call->operation->asks == AL_ASKS_UNLESS_SAVED && !al_call_is_saved(call))
         al_str_addf(&detail, "%s.\n\n", call->unsaved ? call->unsaved : AL_CALL_UNSAVED);
-    if (ruling->message) {
-        al_auto(al_freep) char *message = al_text_join_lines(ruling->message);
-
+    if (message)
         al_str_addf(&detail, "%s%s", message, shown.len ? "\n\n" : "");
-    }
     framed_at = detail.len;
     al_str_add(&detail, shown.buf, shown.len);
     /* An answer that arrives with a later call is valid for this rule only. */
     if (ruling->number)
-        bound = al_asprintf("%s %zu", call->state, ruling->number);
+        bound = al_asprintf("%s %zu%s", call->state, ruling->number, ruling->narrows ? "w" : "");
     summary = al_strdup(call->summary);
     request = (struct al_approval_request){
         .tool = call->tool->name,
@@ -714,14 +727,13 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
 static int deny_by_rule(const struct al_call *call, const struct al_ruling *ruling,
                         struct al_error *err)
 {
-    const struct al_policy *policy = call->session->policy;
-    const struct al_rule *rule = &policy->rules[ruling->number - 1];
+    const struct al_rule *rule = ruling->rule;
     const char *pattern = rule->path ? rule->path : rule->branch;
-    al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
+    al_auto(al_freep) char *message = message_of(ruling);
     al_auto(al_str_clear) struct al_str by = AL_STR_INIT, detail = AL_STR_INIT;
     int r;
 
-    al_ruling_describe(ruling, policy, &by);
+    al_ruling_describe(ruling, &by);
     r = al_error_set(err, AL_ERR_APPROVAL_DENIED,
                      message ? "%s" : "%s: denied by %s. Nothing was done",
                      message ? message : call->summary, by.buf);
@@ -758,13 +770,13 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
 static int evaluate_policy(struct al_call *call, struct al_ruling *ret_ruling, struct al_error *err)
 {
     al_auto(al_explanation_clear) struct al_explanation found = AL_EXPLANATION_INIT;
-    const bool has_rules = call->session->policy && call->session->policy->count;
-    int r = has_rules && al_effects_change_repository(call->operation->effects)
+    const bool ruled = has_rules(call);
+    int r = ruled && al_effects_change_repository(call->operation->effects)
                 ? bind_answer(call, call->state, err)
                 : 0;
 
     if (r == 0)
-        r = al_call_rule(call, has_rules, &found, err);
+        r = al_call_rule(call, ruled, &found, err);
     *ret_ruling = found.ruling;
     return r;
 }

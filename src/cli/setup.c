@@ -172,7 +172,7 @@ static int set_up_worker(struct al_setup *setup, struct al_error *err)
     if (r == 0)
         r = choose_toolsets(setup, err);
     if (r == 0)
-        al_policy_narrow(&setup->config.approval.policy, &worker->policy);
+        setup->config.approval.policy.narrower = &worker->policy;
     if (r == 0 && worker->grants.count)
         r = al_grants_choose(&worker->grants, worker->grants.items->name, &grant, err);
     return r;

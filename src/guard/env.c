@@ -103,17 +103,21 @@ static const char *value_of(const char *entry, const char *name)
     return !strncmp(entry, name, len) && entry[len] == '=' ? entry + len + 1 : NULL;
 }
 
+/* The first entry of a variable; NULL: there is none. */
+static const char *entry_of(char *const *environ_, const char *name)
+{
+    while (*environ_ && !value_of(*environ_, name))
+        environ_++;
+    return *environ_;
+}
+
 void al_env_add_allowed(struct al_strv *env, const struct al_strv *allow, char *const *environ_)
 {
     for (size_t i = 0; i < allow->count; i++) {
-        const char *name = allow->items[i], *value = NULL;
+        const char *name = allow->items[i], *entry = entry_of(environ_, name);
 
-        if (refusal(name) || al_env_get(env, name))
-            continue;
-        for (char *const *at = environ_; *at && !value; at++)
-            value = value_of(*at, name);
-        if (value)
-            al_env_add(env, name, value);
+        if (entry && !refusal(name) && !al_env_get(env, name))
+            al_strv_add(env, entry);
     }
 }
 
@@ -126,12 +130,10 @@ void al_env_add_network(struct al_strv *env, char *const *environ_)
     };
 
     for (size_t i = 0; i < AL_COUNT(names); i++) {
-        char *const *at = environ_;
+        const char *entry = entry_of(environ_, names[i]);
 
-        while (*at && !value_of(*at, names[i]))
-            at++;
-        if (*at)
-            al_strv_add(env, *at);
+        if (entry)
+            al_strv_add(env, entry);
     }
 }
 

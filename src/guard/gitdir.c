@@ -50,12 +50,17 @@ bool al_gitdir_contains(int dir_fd, const char *coming)
     return false;
 }
 
-int al_gitdir_refuse(const char *given, struct al_error *err)
+static int refuse(const char *given, const char *why, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
-    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH,
-                             "Protected path: %s (inside a git directory)", safe);
+    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s%s",
+                             safe, why);
+}
+
+int al_gitdir_refuse(const char *given, struct al_error *err)
+{
+    return refuse(given, " (inside a git directory)", err);
 }
 
 /*
@@ -98,8 +103,5 @@ bool al_path_has_dot_git(const char *path)
 
 int al_path_refuse_dot_git(const char *given, struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
-
-    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
-                             safe);
+    return refuse(given, "", err);
 }

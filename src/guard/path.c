@@ -236,7 +236,7 @@ static bool is_same(int a, int b)
            one.st_ino == two.st_ino;
 }
 
-/* Open a path that leaves its root on the way, or begins outside.  Its target has to be inside a
+/* Open a path that contains links or begins outside.  Its target has to be inside a
  * root, and is opened again from that root.  -ENOENT and -ENOTDIR do not tell where the path leads.
  */
 static int open_by_end(const struct al_roots *roots, const char *path, int flags, int *ret_fd,
@@ -294,29 +294,16 @@ static int resolve_missing(const struct al_roots *roots, const char *path, struc
     return 0;
 }
 
-/* Open a path that contains links or begins outside. */
-static int open_through_links(const struct al_roots *roots, const struct al_root *root,
-                              const char *path, struct al_path *ret_path)
-{
-    al_auto(al_freep) char *abs = NULL;
-    int fd = -EXDEV, r = 0;
-
-    if (root)
-        fd = al_beneath_open(root->fd, below_root(root, path), O_PATH, RESOLVE_BENEATH);
-    if (fd == -EXDEV)
-        r = open_by_end(roots, path, O_PATH, &fd, &abs);
-    if (r < 0)
-        return r;
-    return fd < 0 ? fd : set_opened(roots, fd, ret_path);
-}
-
 static int resolve(const struct al_roots *roots, const struct al_root *root, const char *path,
                    struct al_path *ret_path)
 {
-    int r = root ? open_directly(root, path, ret_path) : -EXDEV;
+    al_auto(al_freep) char *abs = NULL;
+    int r = root ? open_directly(root, path, ret_path) : -EXDEV, fd;
 
-    if (r == -ELOOP || r == -EXDEV)
-        r = open_through_links(roots, root, path, ret_path);
+    if (r == -ELOOP || r == -EXDEV) {
+        r = open_by_end(roots, path, O_PATH, &fd, &abs);
+        r = r < 0 ? r : set_opened(roots, fd, ret_path);
+    }
     return is_absence(r) ? resolve_missing(roots, path, ret_path) : r;
 }
 

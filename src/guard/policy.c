@@ -37,26 +37,6 @@ struct al_rule *al_policy_add(struct al_policy *policy, unsigned line)
     return rule;
 }
 
-void al_policy_narrow(struct al_policy *policy, const struct al_policy *rules)
-{
-    for (size_t i = 0; i < rules->count; i++) {
-        const struct al_rule *rule = &rules->rules[i];
-
-        *al_policy_add(policy, rule->line) = (struct al_rule){
-            .tool = al_strdup(rule->tool),
-            .operation = al_strdup(rule->operation),
-            .effect = al_strdup(rule->effect),
-            .branch = al_strdup(rule->branch),
-            .path = al_strdup(rule->path),
-            .address = al_strdup(rule->address),
-            .decision = rule->decision,
-            .message = al_strdup(rule->message),
-            .line = rule->line,
-        };
-    }
-    policy->narrowing = rules->count;
-}
-
 static bool glob(const char *pattern, const char *text)
 {
     return fnmatch(pattern, text, 0) == 0;
@@ -179,19 +159,15 @@ static bool matches(const struct al_rule *rule, const struct al_policy_query *qu
     return rule->decision == AL_APPROVAL_ALLOW ? allows(rule, query) : restricts(rule, query);
 }
 
-/* The first rule from `begin` to before `end` that matches; number 0: none does. */
-static struct al_ruling first_match(const struct al_policy *policy, size_t begin, size_t end,
+/* The first rule that matches; number 0: none does. */
+static struct al_ruling first_match(const struct al_policy *policy,
                                     const struct al_policy_query *query)
 {
-    for (size_t i = begin; i < end; i++) {
-        const struct al_rule *rule = &policy->rules[i];
-
-        if (matches(rule, query))
-            return (struct al_ruling){ .decision = rule->decision,
+    for (size_t i = 0; policy && i < policy->count; i++)
+        if (matches(&policy->rules[i], query))
+            return (struct al_ruling){ .decision = policy->rules[i].decision,
                                        .number = i + 1,
-                                       .line = rule->line,
-                                       .message = rule->message };
-    }
+                                       .rule = &policy->rules[i] };
     return (struct al_ruling){ .decision = AL_APPROVAL_ALLOW };
 }
 
@@ -204,11 +180,8 @@ static unsigned strictness(enum al_approval_mode decision)
 struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approval_mode mode,
                                   const struct al_policy_query *query)
 {
-    static const struct al_policy none = { .rules = NULL };
-    const struct al_policy *rules = policy ? policy : &none;
-    size_t own = rules->count - rules->narrowing;
-    struct al_ruling ruling = first_match(rules, 0, own, query);
-    struct al_ruling narrower = first_match(rules, own, rules->count, query);
+    struct al_ruling ruling = first_match(policy, query);
+    struct al_ruling narrower = first_match(policy ? policy->narrower : NULL, query);
 
     if (!ruling.number && query->asks)
         ruling.decision = mode;
@@ -216,16 +189,10 @@ struct al_ruling al_policy_decide(const struct al_policy *policy, enum al_approv
     return strictness(narrower.decision) > strictness(ruling.decision) ? narrower : ruling;
 }
 
-size_t al_ruling_number(const struct al_ruling *ruling, const struct al_policy *policy)
+void al_ruling_describe(const struct al_ruling *ruling, struct al_str *out)
 {
-    return ruling->number - (ruling->narrows ? policy->count - policy->narrowing : 0);
-}
-
-void al_ruling_describe(const struct al_ruling *ruling, const struct al_policy *policy,
-                        struct al_str *out)
-{
-    al_str_addf(out, "rule %zu of the %s (line %u)", al_ruling_number(ruling, policy),
-                ruling->narrows ? "worker file" : "configuration", ruling->line);
+    al_str_addf(out, "rule %zu of the %s (line %u)", ruling->number,
+                ruling->narrows ? "worker file" : "configuration", ruling->rule->line);
 }
 
 int al_policy_check_effect(const char *pattern, struct al_error *err)

@@ -32,20 +32,17 @@ struct al_rule {
     unsigned line; /**< of the configuration, where the rule begins */
 };
 
-/** The rules in the configuration's order, and after them those of a worker file.  Read only while
- * a session runs. */
+/** The rules in the order of their file.  Read only while a session runs. */
 struct al_policy {
     struct al_rule *rules;
     size_t count;
-    size_t narrowing; /**< the last rules, this many, come from a worker file; they only narrow */
+    const struct al_policy *narrower; /**< of a worker file, which only narrow; NULL: none.
+                                         Borrowed */
 };
 
 #define AL_POLICY_INIT ((struct al_policy){ .rules = NULL })
 
 void al_policy_clear(struct al_policy *policy);
-
-/** Add the rules of a worker file, once. */
-void al_policy_narrow(struct al_policy *policy, const struct al_policy *rules);
 
 /** Add a rule that matches everything and asks, for the caller to fill in.  Borrowed until the next
  * one is added. */
@@ -68,18 +65,13 @@ struct al_policy_query {
 /** A decision and its source. */
 struct al_ruling {
     enum al_approval_mode decision;
-    size_t number;       /**< of the rule among the policy's, from 1; 0: no rule matched */
-    unsigned line;       /**< of the rule; 0: no rule matched */
-    const char *message; /**< the rule's message, borrowed; NULL: none */
-    bool narrows;        /**< the rule comes from the worker file */
+    size_t number;              /**< of the rule in its file, from 1; 0: no rule matched */
+    const struct al_rule *rule; /**< borrowed; NULL: no rule matched */
+    bool narrows;               /**< the rule comes from the worker file */
 };
 
-/** The number of a ruling's rule in the file that the rule is from, from 1. */
-size_t al_ruling_number(const struct al_ruling *ruling, const struct al_policy *policy);
-
 /** Append "rule 2 of the configuration (line 7)". */
-void al_ruling_describe(const struct al_ruling *ruling, const struct al_policy *policy,
-                        struct al_str *out);
+void al_ruling_describe(const struct al_ruling *ruling, struct al_str *out);
 
 /**
  * Rule on a call.  If no rule matches, `mode` decides for an operation that needs an approval, and

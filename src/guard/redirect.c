@@ -16,11 +16,11 @@
 #define NOWHERE  "/dev/null"
 #define DIRECTLY (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
 
-static int outside(const char *given, struct al_error *err)
+static int outside(const char *what, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
-    return al_error_set(err, AL_ERR_SANDBOX, "Redirect outside the working directory: '%s'", safe);
+    return al_error_set(err, AL_ERR_SANDBOX, "%s outside the working directory: '%s'", what, safe);
 }
 
 /* The path relative to the root; NULL for a path outside of it. */
@@ -44,7 +44,7 @@ int al_redirect_check(const struct al_root *root, const char *given, struct al_e
     if (!strcmp(given, NOWHERE))
         return 0;
     if (!name || !*name || al_path_goes_up(name))
-        return outside(given, err);
+        return outside("Redirect", given, err);
     return al_path_has_dot_git(name) ? al_path_refuse_dot_git(given, err) : 0;
 }
 
@@ -165,13 +165,6 @@ static bool climbs_out(const char *path)
     return depth < 0;
 }
 
-static int refuse_output(const char *given, struct al_error *err)
-{
-    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
-
-    return al_error_set(err, AL_ERR_SANDBOX, "Output outside the working directory: '%s'", safe);
-}
-
 int al_output_check(const struct al_root *root, const char *given, struct al_error *err)
 {
     const char *name = !strcmp(given, root->path) ? "." : below(root, given);
@@ -183,10 +176,10 @@ int al_output_check(const struct al_root *root, const char *given, struct al_err
     if (!strcmp(given, NOWHERE))
         return 0;
     if (!name || climbs_out(name))
-        return refuse_output(given, err);
+        return outside("Output", given, err);
     fd = al_beneath_open(root->fd, *name ? name : ".", O_PATH, RESOLVE_BENEATH);
     if (fd < 0 && fd != -ENOENT && fd != -ENOTDIR)
-        return refuse_output(given, err);
+        return outside("Output", given, err);
     parent = al_beneath_open(root->fd, *dir ? dir : ".", O_PATH | O_DIRECTORY, RESOLVE_BENEATH);
     if ((fd >= 0 && al_gitdir_contains(fd, NULL)) ||
         (parent >= 0 && al_gitdir_contains(parent, slash ? slash + 1 : name)))

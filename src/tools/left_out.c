@@ -50,7 +50,7 @@ static bool is_allowed(struct al_call *call, const char *name)
     al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT, paths = AL_STRV_INIT;
     struct al_ruling ruling;
 
-    if (!session->policy || !session->policy->count)
+    if (!session->policy || !session->policy->count) /* a worker's rules allow nothing */
         return false;
     al_ref_head_branches(&al_call_repo(call)->at, &branches);
     al_strv_add(&paths, name);
@@ -62,8 +62,7 @@ static bool is_allowed(struct al_call *call, const char *name)
                                   .branches = &branches,
                                   .paths = &paths,
                               });
-    return ruling.decision == AL_APPROVAL_ALLOW && ruling.number &&
-           session->policy->rules[ruling.number - 1].path;
+    return ruling.decision == AL_APPROVAL_ALLOW && ruling.number && ruling.rule->path;
 }
 
 static bool is_core_dump(int fd)

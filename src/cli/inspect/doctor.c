@@ -53,10 +53,9 @@ static const char *toolset_of(const struct al_rule *rule)
 }
 
 /* Name every rule that asks or denies and is about a tool that no chosen toolset has. */
-static void check_rules(struct al_findings *findings, const struct al_setup *setup)
+static void check_rules(struct al_findings *findings, const struct al_setup *setup,
+                        const struct al_policy *policy)
 {
-    const struct al_policy *policy = &setup->config.approval.policy;
-
     for (size_t i = 0; i < policy->count && setup->registry.count; i++) {
         const struct al_rule *rule = &policy->rules[i];
         const char *toolset = is_idle(setup, rule) ? toolset_of(rule) : NULL;
@@ -396,7 +395,8 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
                        err.message);
     } else {
         add_configuration(findings, &setup);
-        check_rules(findings, &setup);
+        check_rules(findings, &setup, &setup.config.approval.policy);
+        check_rules(findings, &setup, &setup.worker.policy);
         check_firejail(findings, &setup);
         check_github(findings, &setup);
         check_journal(findings, &setup);

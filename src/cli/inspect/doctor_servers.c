@@ -90,7 +90,7 @@ static void check_rules(struct al_findings *findings, const struct al_setup *set
 {
     const struct al_policy *policy = &setup->config.approval.policy;
 
-    for (size_t i = 0; i + policy->narrowing < policy->count; i++) {
+    for (size_t i = 0; i < policy->count; i++) {
         const char *pattern = policy->rules[i].tool;
 
         if (!pattern || !al_starts_with(pattern, AL_MOUNTS_PREFIX) || is_offered(list, pattern) ||

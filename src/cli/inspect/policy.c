@@ -30,20 +30,19 @@ static void print_json(const struct al_tool *tool, const struct al_explanation *
 {
     const struct al_ruling *ruling = &found->ruling;
     const char *condition = condition_of(tool, found, session);
+    const char *message = ruling->rule ? ruling->rule->message : NULL;
 
-    al_cli_print_json(
-        json_pack("{s:s, s:o, s:s*, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "decision",
-                  al_approval_mode_name(ruling->decision), "rule",
-                  ruling->number ? al_json_int((int64_t)al_ruling_number(ruling, session->policy))
-                                 : al_json_string("default"),
-                  "from", ruling->narrows ? "worker" : NULL, "line",
-                  ruling->number ? al_json_int(ruling->line) : json_null(), "asks",
-                  condition ? al_json_string(condition) : json_null(), "message",
-                  ruling->message ? al_json_string(ruling->message) : json_null(), "tool",
-                  al_json_string(tool->name), "operation", found->operation.name, "effects",
-                  al_effects_names(found->operation.effects), "branches",
-                  al_strings_of(&found->branches, 0), "paths", al_strings_of(&found->paths, 0),
-                  "addresses", al_strings_of(&found->addresses, 0)));
+    al_cli_print_json(json_pack(
+        "{s:s, s:o, s:s*, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "decision",
+        al_approval_mode_name(ruling->decision), "rule",
+        ruling->number ? al_json_int((int64_t)ruling->number) : al_json_string("default"), "from",
+        ruling->narrows ? "worker" : NULL, "line",
+        ruling->number ? al_json_int(ruling->rule->line) : json_null(), "asks",
+        condition ? al_json_string(condition) : json_null(), "message",
+        message ? al_json_string(message) : json_null(), "tool", al_json_string(tool->name),
+        "operation", found->operation.name, "effects", al_effects_names(found->operation.effects),
+        "branches", al_strings_of(&found->branches, 0), "paths", al_strings_of(&found->paths, 0),
+        "addresses", al_strings_of(&found->addresses, 0)));
 }
 
 static void add_list(const char *label, const struct al_strv *items, const char *empty,
@@ -68,12 +67,12 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
 
     al_str_addf(out, "decision   %s\n", al_approval_mode_name(ruling->decision));
     if (ruling->number)
-        al_str_addf(out, "rule       %zu (line %u%s)\n", al_ruling_number(ruling, session->policy),
-                    ruling->line, ruling->narrows ? " of the worker file" : "");
+        al_str_addf(out, "rule       %zu (line %u%s)\n", ruling->number, ruling->rule->line,
+                    ruling->narrows ? " of the worker file" : "");
     else
         al_str_adds(out, "rule       default\n");
-    if (ruling->message) {
-        al_auto(al_freep) char *said = al_text_join_lines(ruling->message);
+    if (ruling->rule && ruling->rule->message) {
+        al_auto(al_freep) char *said = al_text_join_lines(ruling->rule->message);
 
         al_str_addf(out, "message    %s\n", said);
     }

@@ -109,7 +109,7 @@ static int rights_describe(const struct al_setup *setup, struct al_config *confi
         al_str_addf(ret_text, "\n%u:", policy->rules[i].line);
         al_keys_describe(AL_KEY_OF_RULE, &policy->rules[i], ret_text);
     }
-    al_str_addf(ret_text, "\n%zu,%d,%" PRIu32 ",%" PRIu32, policy->narrowing, config->approval.mode,
+    al_str_addf(ret_text, "\n%d,%" PRIu32 ",%" PRIu32, config->approval.mode,
                 config->git.timeout_ms, config->git.max_bytes);
     return 0;
 }
@@ -207,7 +207,7 @@ static int read_config(const struct serving *serving, struct al_config *config,
     if (r == 0)
         r = check_config(setup, config, err);
     if (r == 0)
-        al_policy_narrow(&config->approval.policy, &setup->worker.policy);
+        config->approval.policy.narrower = &setup->worker.policy;
     return r;
 }
 

@@ -16,11 +16,7 @@ static struct al_tool committing(void)
 static void use_rules(struct scene *scene, struct al_policy *policy, const struct al_rule *rules,
                       size_t count)
 {
-    const struct al_policy borrowed = { .rules = (struct al_rule *)rules, .count = count };
-
-    *policy = AL_POLICY_INIT;
-    al_policy_narrow(policy, &borrowed);
-    policy->narrowing = 0;
+    *policy = (struct al_policy){ .rules = (struct al_rule *)rules, .count = count };
     scene->session.policy = policy;
 }
 
@@ -35,7 +31,7 @@ static void decides_anew_when_head_went_to_another_branch(void **state)
         { .branch = (char *)"other", .decision = AL_APPROVAL_DENY, .message = (char *)"not here" },
         { .decision = AL_APPROVAL_ASK },
     };
-    al_auto(al_policy_clear) struct al_policy policy = AL_POLICY_INIT;
+    struct al_policy policy;
     struct scene *scene = *state;
     const struct al_tool tool = committing();
 
@@ -59,7 +55,7 @@ static void goes_on_when_head_stayed(void **state)
         { .branch = (char *)"other", .decision = AL_APPROVAL_DENY },
         { .decision = AL_APPROVAL_ASK, .message = (char *)"Look at it." },
     };
-    al_auto(al_policy_clear) struct al_policy policy = AL_POLICY_INIT;
+    struct al_policy policy;
     struct scene *scene = *state;
     const struct al_tool tool = committing();
 
@@ -79,7 +75,7 @@ static void always_covers_what_the_same_rule_asks(void **state)
     static const struct al_rule rules[] = {
         { .path = (char *)"b.txt", .decision = AL_APPROVAL_ASK },
     };
-    al_auto(al_policy_clear) struct al_policy policy = AL_POLICY_INIT;
+    struct al_policy policy;
     struct al_param params[COUNT(stage_params)];
     struct scene *scene = *state;
     struct al_tool tool = stage;
@@ -105,7 +101,7 @@ static void asks_before_reading_where_a_rule_says_so(void **state)
     static const struct al_rule rules[] = {
         { .effect = (char *)"reads", .decision = AL_APPROVAL_ASK },
     };
-    al_auto(al_policy_clear) struct al_policy policy = AL_POLICY_INIT;
+    struct al_policy policy;
     struct scene *scene = *state;
 
     use_rules(scene, &policy, rules, COUNT(rules));
@@ -124,7 +120,7 @@ static void denies_without_asking_in_mode_allow(void **state)
         { .tool = (char *)"rec*", .decision = AL_APPROVAL_ALLOW },
         { .effect = (char *)"writes_index", .decision = AL_APPROVAL_DENY, .line = 9 },
     };
-    al_auto(al_policy_clear) struct al_policy policy = AL_POLICY_INIT;
+    struct al_policy policy;
     struct scene *scene = *state;
 
     use_rules(scene, &policy, rules, COUNT(rules));
