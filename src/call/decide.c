@@ -199,26 +199,15 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
     return r;
 }
 
-/* Refuse to show a change that is not the one in the question. */
-static int check_current(struct al_call *call, struct al_error *err)
-{
-    bool current = false;
-    int r = check_answer(call, &current, err);
-
-    if (r == 0 && !current)
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "what this is about has changed meanwhile, and is asked about again");
-    return r;
-}
-
 /* Showing the full preview does not use up the call's time, and does not change what `execute`
- * expects. */
+ * expects.  A change that is not the one in the question is not shown. */
 static int add_full_preview(void *payload, struct al_str *out, struct al_error *err)
 {
     struct al_call *call = payload;
     const struct al_run_limits budget = call->budget;
     const bool skips_approval = call->plan.skips_approval;
     char *expected = al_take(&call->plan.expected);
+    bool current = false;
     int r = al_call_resolve_now(call, err); /* an earlier look may have found something else */
 
     call->budget.in_full = true;
@@ -229,7 +218,10 @@ static int add_full_preview(void *payload, struct al_str *out, struct al_error *
     call->plan.expected = expected;
     call->plan.skips_approval = skips_approval;
     if (r == 0)
-        r = check_current(call, err);
+        r = check_answer(call, &current, err);
+    if (r == 0 && !current)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "what this is about has changed meanwhile, and is asked about again");
     call->budget = budget;
     return r;
 }
@@ -436,22 +428,21 @@ static void add_path(struct al_str *out, const char *path)
  * each one is needed, and so is one above the repository, which a relative working_dir is of. */
 static void add_roots(struct al_str *out, const struct al_call *call)
 {
-    const struct al_roots *roots = al_call_session(call)->roots;
-    const size_t count = roots ? roots->count : 0;
+    const struct al_roots *roots = call->session->roots;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     size_t given = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; roots && i < roots->count; i++) {
         const struct al_root *root = &roots->items[i];
 
-        if (!root->is_git_dir && !al_root_is_released(root))
-            given += strcmp(root->path, al_call_repository_path(call)) != 0 ? 2 : 1;
-    }
-    for (size_t i = 0; i < count && given > 1; i++) {
-        if (roots->items[i].is_git_dir || al_root_is_released(&roots->items[i]))
+        if (root->is_git_dir || al_root_is_released(root))
             continue;
-        al_str_adds(out, " --root ");
-        add_path(out, roots->items[i].path);
+        given += strcmp(root->path, al_call_repository_path(call)) != 0 ? 2 : 1;
+        al_str_adds(&words, " --root ");
+        add_path(&words, root->path);
     }
+    if (given > 1)
+        al_str_add(out, words.buf, words.len);
 }
 
 /* Returns false for arguments that the journal would redact, and for long ones. */
@@ -623,16 +614,6 @@ static int apply_answer(struct al_call *call, const char *scope, const char *by,
     return record_decision(call, always ? "always" : "once", by);
 }
 
-static int refuse_unanswered(struct al_call *call, struct al_error *err)
-{
-    al_auto(al_freep) char *why =
-        al_asprintf("nobody answered within %u s ([tools.approval] wait_s). Nothing was done; make "
-                    "the call again when the user can answer.",
-                    al_review_wait_s(call->session->review));
-
-    return refuse(call, why, err);
-}
-
 /* Ask whoever can answer, and do as the first answer says. */
 static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
                          const struct al_approval_request *request, struct al_error *err)
@@ -640,11 +621,16 @@ static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     al_auto(al_freep) char *scope = always_scope(call, ruling); /* of what is shown */
     al_auto(al_freep) char *why = describe_reason(call, ruling);
+    al_auto(al_freep) char *late = NULL;
     const char *by = NULL;
     int r = ask_doors(call, request, why, &answer, &by, err);
 
-    if (r == AL_ERR_TIMEOUT)
-        return refuse_unanswered(call, err);
+    if (r == AL_ERR_TIMEOUT) {
+        late = al_asprintf("nobody answered within %u s ([tools.approval] wait_s). Nothing was "
+                           "done; make the call again when the user can answer.",
+                           al_review_wait_s(call->session->review));
+        return refuse(call, late, err);
+    }
     if (r < 0)
         return r;
     if (answer.decision == AL_ANSWER_NONE)

@@ -325,22 +325,13 @@ static void search_clear(struct search *search)
     free(search->wanted);
 }
 
-static size_t components(const char *path)
+/* The length of the first components of a name, as many as a path has. */
+static size_t length_as(const char *path, const char *name)
 {
-    size_t count = 1;
+    size_t len = strcspn(name, "/");
 
-    for (; *path; path++)
-        count += *path == '/';
-    return count;
-}
-
-/* The length of the first `count` components. */
-static size_t length_of(const char *path, size_t count)
-{
-    size_t len = strcspn(path, "/");
-
-    while (--count && path[len])
-        len += 1 + strcspn(path + len + 1, "/");
+    while ((path = strchr(path, '/')) && path++ && name[len])
+        len += 1 + strcspn(name + len + 1, "/");
     return len;
 }
 
@@ -359,7 +350,7 @@ static size_t common_len(const char *a, const char *b)
  * directory above it, may be what was meant. */
 static void offer_near(struct wanted *wanted, const char *name)
 {
-    const size_t len = length_of(name, components(wanted->path));
+    const size_t len = length_as(wanted->path, name);
     const size_t own = strlen(wanted->path);
     al_auto(al_freep) char *candidate = NULL;
     size_t common, edits;

@@ -83,9 +83,8 @@ const json_t *al_args_given_as(const struct al_param *param, const json_t *argum
 /** A JSON schema that has only this type.  Caller owns the reference. */
 json_t *al_schema_typed(const char *type);
 
-/** The field of a parameter, to be read or written. */
-const void *al_args_read(const void *args, const struct al_param *param);
-void *al_args_field(void *args, const struct al_param *param);
+/** The field of a parameter, to be read, or written if the arguments may be. */
+void *al_args_field(const void *args, const struct al_param *param);
 
 /** The value of a parameter of type AL_TYPE_BOOL. */
 bool al_args_bool(const void *args, const struct al_param *param);

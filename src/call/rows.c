@@ -13,34 +13,29 @@
 #include "call/private.h"
 #include "guard/text.h"
 
-const void *al_args_read(const void *args, const struct al_param *param)
-{
-    return (const char *)args + param->offset;
-}
-
-void *al_args_field(void *args, const struct al_param *param)
+void *al_args_field(const void *args, const struct al_param *param)
 {
     return (char *)args + param->offset;
 }
 
 bool al_args_bool(const void *args, const struct al_param *param)
 {
-    return *(const bool *)al_args_read(args, param);
+    return *(const bool *)al_args_field(args, param);
 }
 
 const struct al_opt_int *al_args_int(const void *args, const struct al_param *param)
 {
-    return al_args_read(args, param);
+    return al_args_field(args, param);
 }
 
 const char *al_args_string(const void *args, const struct al_param *param)
 {
-    return *(const char *const *)al_args_read(args, param);
+    return *(const char *const *)al_args_field(args, param);
 }
 
 const struct al_strv *al_args_strings(const void *args, const struct al_param *param)
 {
-    return al_args_read(args, param);
+    return al_args_field(args, param);
 }
 
 void *al_args_item(const struct al_param *param, const struct al_objects *list, size_t i)
@@ -91,9 +86,18 @@ bool al_pattern_matches(const char *pattern, const char *text)
     return matches;
 }
 
-static int says_bad(const struct al_param *param, struct al_error *err)
+/* Refuse a value beyond a bound or against the pattern, in the words of the row if it has some. */
+al_printf(3, 4) static int refuse(const struct al_param *param, struct al_error *err,
+                                  const char *fmt, ...)
 {
-    return al_error_set(err, AL_ERR_BAD_ARGS, "%s", param->bad_message);
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&message, fmt, args);
+    va_end(args);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s",
+                        param->bad_message ? param->bad_message : message.buf);
 }
 
 /* Report that a value has another type than its parameter.  Returns AL_ERR_BAD_ARGS. */
@@ -137,16 +141,6 @@ static bool is_blank(const char *text, size_t len)
     return true;
 }
 
-static int check_pattern(const struct al_param *param, const char *text, struct al_error *err)
-{
-    if (al_pattern_matches(param->pattern, text))
-        return 0;
-    if (param->bad_message)
-        return says_bad(param, err);
-    return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: '%s' must match %s", param->name,
-                        param->pattern);
-}
-
 /* The rules for a string parameter, and for each item of a list. */
 static int check_string(const struct al_param *param, const json_t *value, struct al_error *err)
 {
@@ -159,16 +153,13 @@ static int check_string(const struct al_param *param, const json_t *value, struc
     if (len > al_param_max_bytes(param))
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s cannot be longer than %zu bytes", param->name,
                             al_param_max_bytes(param));
-    if (param->min_bytes > 0 && (len < param->min_bytes || is_blank(text, len))) {
-        if (param->bad_message)
-            return says_bad(param, err);
-        if (param->min_bytes == 1)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "%s must not be empty", param->name);
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s must be at least %zu bytes long", param->name,
-                            param->min_bytes);
-    }
-    if (param->pattern && check_pattern(param, text, err) < 0)
-        return AL_ERR_BAD_ARGS;
+    if (param->min_bytes > 0 && (len < param->min_bytes || is_blank(text, len)))
+        return param->min_bytes == 1 ? refuse(param, err, "%s must not be empty", param->name)
+                                     : refuse(param, err, "%s must be at least %zu bytes long",
+                                              param->name, param->min_bytes);
+    if (param->pattern && !al_pattern_matches(param->pattern, text))
+        return refuse(param, err, "Invalid arguments: '%s' must match %s", param->name,
+                      param->pattern);
     return param->check ? param->check(param->name, text, err) : 0;
 }
 
@@ -226,14 +217,10 @@ static int decode_int(const struct al_param *param, const json_t *value, struct 
     field->is_clamped = n > param->max && (param->flags & clamped) == clamped;
     if (field->is_clamped || (n > param->max && (param->flags & AL_PARAM_TIMEOUT)))
         n = param->max;
-    if ((n < param->min || n > param->max) && param->bad_message)
-        return says_bad(param, err);
     if (n < param->min)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s must be at least %" PRId64, param->name,
-                            param->min);
+        return refuse(param, err, "%s must be at least %" PRId64, param->name, param->min);
     if (n > param->max)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s cannot exceed %" PRId64, param->name,
-                            param->max);
+        return refuse(param, err, "%s cannot exceed %" PRId64, param->name, param->max);
     field->given = true;
     field->value = n;
     return 0;
@@ -260,12 +247,9 @@ static int decode_count(const struct al_param *param, const json_t *value, struc
 
     if (!json_is_array(value))
         return decode_wrong_type(param, err);
-    if ((int64_t)count < param->min) {
-        if (param->bad_message)
-            return says_bad(param, err);
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s must contain at least %" PRId64 " element(s)",
-                            param->name, param->min);
-    }
+    if ((int64_t)count < param->min)
+        return refuse(param, err, "%s must contain at least %" PRId64 " element(s)", param->name,
+                      param->min);
     if ((int64_t)count > al_param_max_items(param))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "%s cannot contain more than %" PRId64 " elements", param->name,
@@ -343,23 +327,15 @@ const json_t *al_args_given_as(const struct al_param *param, const json_t *argum
     return NULL;
 }
 
-/* Other tools, and git's manual, have these words for a revision. */
-static bool is_revision_word(const char *name)
-{
-    static const char *const words[] = { "rev", "revision", "ref", "commit", "commit_hash" };
-
-    for (size_t i = 0; i < AL_COUNT(words); i++)
-        if (!strcmp(name, words[i]))
-            return true;
-    return false;
-}
-
-/* The parameter that takes a revision where the name of none is similar; NULL: there is none. */
+/* The parameter that takes a revision where the name of none is similar; NULL: there is none.
+ * Other tools, and git's manual, have these words for one. */
 static const char *revision_param(const struct rows *rows, const char *unknown)
 {
     static const char *const names[] = { "rev", "from", "to", "range", "commits", "onto" };
+    static const char words[] = " rev revision ref commit commit_hash ";
+    al_auto(al_freep) char *word = al_asprintf(" %s ", unknown);
 
-    for (size_t k = 0; k < AL_COUNT(names) && is_revision_word(unknown); k++)
+    for (size_t k = 0; k < AL_COUNT(names) && strstr(words, word); k++)
         for (size_t i = 0; i < rows->nparams; i++)
             if (!strcmp(rows->params[i].name, names[k]))
                 return rows->params[i].name;
@@ -645,14 +621,6 @@ json_t *al_schema_typed(const char *type)
     return schema;
 }
 
-static void add_string_rules(const struct al_param *param, bool is_brief, json_t *schema)
-{
-    if (param->min_bytes > 0 && !is_brief)
-        al_json_set(schema, "minLength", al_json_int((int64_t)param->min_bytes));
-    if (param->pattern)
-        al_json_set(schema, "pattern", al_json_string(param->pattern));
-}
-
 static json_t *bool_schema(const struct al_param *param, bool is_brief)
 {
     json_t *schema = al_schema_typed("boolean");
@@ -681,7 +649,10 @@ static json_t *string_schema(const struct al_param *param, bool is_brief)
 {
     json_t *schema = al_schema_typed("string");
 
-    add_string_rules(param, is_brief, schema);
+    if (param->min_bytes > 0 && !is_brief)
+        al_json_set(schema, "minLength", al_json_int((int64_t)param->min_bytes));
+    if (param->pattern)
+        al_json_set(schema, "pattern", al_json_string(param->pattern));
     if (param->flags & AL_PARAM_HAS_DEFAULT)
         al_json_set(schema, "default", al_json_string(param->default_str));
     return schema;
@@ -696,14 +667,6 @@ static json_t *array_schema(const struct al_param *param, bool is_brief, json_t 
     if (param->min > 0 && !is_brief)
         al_json_set(schema, "minItems", al_json_int(param->min));
     return schema;
-}
-
-static json_t *strings_schema(const struct al_param *param, bool is_brief)
-{
-    json_t *items = al_schema_typed("string");
-
-    add_string_rules(param, is_brief, items);
-    return array_schema(param, is_brief, items);
 }
 
 static json_t *choice_schema(const struct al_param *param)
@@ -739,7 +702,7 @@ static json_t *param_schema(const struct al_param *param, bool is_brief,
     case AL_TYPE_STRING:
         return string_schema(param, is_brief);
     case AL_TYPE_STRINGS:
-        return strings_schema(param, is_brief);
+        return array_schema(param, is_brief, string_schema(param, is_brief));
     case AL_TYPE_CHOICE:
         return choice_schema(param);
     case AL_TYPE_OBJECT:

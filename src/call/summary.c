@@ -12,7 +12,7 @@ static size_t count_of(const void *args, const struct al_param *param)
 {
     return param->type == AL_TYPE_STRINGS
                ? al_args_strings(args, param)->count
-               : ((const struct al_objects *)al_args_read(args, param))->count;
+               : ((const struct al_objects *)al_args_field(args, param))->count;
 }
 
 bool al_args_given(const void *args, const struct al_param *param)
@@ -45,7 +45,7 @@ static const char *choice_of(const void *args, const struct al_param *param)
 {
     const struct al_choice *choice = param->choices;
 
-    while (choice->name && choice->value != *(const int *)al_args_read(args, param))
+    while (choice->name && choice->value != *(const int *)al_args_field(args, param))
         choice++;
     return choice->name ? choice->name : "";
 }

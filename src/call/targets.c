@@ -228,21 +228,15 @@ static int add_missing(struct collection *to, struct al_error *err)
     return r;
 }
 
-static int add_row(struct collection *to, const struct al_param *param, bool *ret_named,
-                   struct al_error *err)
+static int add_row(struct collection *to, const struct al_param *param, struct al_error *err)
 {
-    const struct al_strv *list;
-    const char *path;
+    al_auto(al_strv_clear) struct al_strv given = AL_STRV_INIT;
+    struct walk walk = { .flags = AL_PARAM_PATH, .find = collect, .names = &given };
     int r = 0;
 
-    *ret_named |= al_args_given(to->call->args, param);
-    if (param->type == AL_TYPE_STRING) {
-        path = al_args_string(to->call->args, param);
-        return path ? add_path(to, param->name, path, err) : 0;
-    }
-    list = al_args_strings(to->call->args, param);
-    for (size_t i = 0; i < list->count && r == 0; i++)
-        r = add_path(to, param->name, list->items[i], err);
+    walk_rows(&walk, param, 1, to->call->args);
+    for (size_t i = 0; i < given.count && r == 0; i++)
+        r = add_path(to, param->name, given.items[i], err);
     return r;
 }
 
@@ -291,7 +285,8 @@ static int add_paths(struct al_call *call, struct al_strv *paths, struct al_strv
             in_tree |= !al_call_names_commits(call, al_args_string(call->args, param));
         if (param->flags & AL_PARAM_PATH) {
             takes_paths = true;
-            r = add_row(&to, param, &named, err);
+            named |= al_args_given(call->args, param);
+            r = add_row(&to, param, err);
         }
         if (r == 0 && (param->flags & AL_PARAM_OUTPUT) && al_args_given(call->args, param))
             r = add_target(&to, al_args_string(call->args, param), true, err);
@@ -352,33 +347,22 @@ int al_call_rule(struct al_call *call, bool has_targets, struct al_explanation *
     return 0;
 }
 
-/* The rest behind a component at the beginning, without slashes; NULL: the path does not begin with
- * it. */
-static const char *skip_component(const char *path, const char *component)
-{
-    size_t len = strlen(component);
-
-    if (!al_starts_with(path, component) || (path[len] != '/' && path[len] != '\0'))
-        return NULL;
-    return path + len + strspn(path + len, "/");
-}
-
 /* The absolute path that a path with ".." in front means; NULL: it has none there.  Caller frees.
  */
 static int make_absolute(const struct al_repo *repo, const char *given, char **ret_abs,
                          struct al_error *err)
 {
-    const char *rest = given, *next;
+    const char *rest = given;
     al_auto(al_freep) char *dir = al_strdup(repo->at.dir);
     al_auto(al_freep) char *word = NULL;
     bool goes_up = false;
+    size_t len;
 
     *ret_abs = NULL;
-    for (; *rest; rest = next) {
-        next = skip_component(rest, "..");
-        if (!next && !(next = skip_component(rest, ".")))
+    for (; *rest == '.' && (len = strcspn(rest, "/")) <= 2; rest += len + strspn(rest + len, "/")) {
+        if (len == 2 && rest[1] != '.')
             break;
-        if (!al_starts_with(rest, ".."))
+        if (len == 1)
             continue;
         goes_up = true;
         if (!strcmp(dir, repo->at.top) || !strrchr(dir, '/')) {
