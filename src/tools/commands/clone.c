@@ -442,8 +442,8 @@ static int check_rules(const struct level *level, const char *address, bool is_a
                                                          .operation = "submodule",
                                                          .effects = AL_USES_NETWORK,
                                                          .addresses = &addresses });
-    if (!ruling.number || !ruling.rule->address ||
-        ruling.decision == AL_APPROVAL_ALLOW || (is_asked && ruling.decision == AL_APPROVAL_ASK))
+    if (!ruling.number || !ruling.rule->address || ruling.decision == AL_APPROVAL_ALLOW ||
+        (is_asked && ruling.decision == AL_APPROVAL_ASK))
         return 0;
     al_ruling_describe(&ruling, &rule);
     return al_error_set(err, AL_ERR_SANDBOX, "git submodule %s is refused: %s is about %s",
