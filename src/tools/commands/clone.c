@@ -132,18 +132,6 @@ int al_shell_clone(struct al_call *call, struct al_shell_words *words, int *ret_
  * both from an address that was agreed to; git itself then connects to nothing.
  */
 
-/* The configuration has these keys about the submodules of a repository. */
-struct settings {
-    struct al_strv lines, chosen; /* the paths that submodule.active has */
-    bool chooses;                 /* there is one */
-};
-
-static void settings_clear(struct settings *settings)
-{
-    al_strv_clear(&settings->lines);
-    al_strv_clear(&settings->chosen);
-}
-
 /* A repository whose submodules are updated. */
 struct level {
     struct al_call *call;
@@ -151,8 +139,16 @@ struct level {
     const struct al_shell_words *words; /* of the line */
     const struct al_strv *specs;        /* the submodules that it names; none: all */
     const char *prefix;                 /* the path to the repository; NULL: it is the outer one */
-    struct settings *settings;
+    struct al_strv settings;            /* what the configuration has about its submodules */
+    struct al_strv chosen;              /* the paths that submodule.active has */
+    bool chooses;                       /* there is one */
 };
+
+static void forget_settings(struct level *level)
+{
+    al_strv_clear(&level->settings);
+    al_strv_clear(&level->chosen);
+}
 
 /* The words behind the verb that are no options.  Borrowed. */
 static struct al_strv specs_of(const struct al_shell_words *words)
@@ -182,8 +178,7 @@ static bool is_checked_out(const struct al_repo *repo, const struct al_worktree_
 static const char *setting(const struct level *level, const struct al_worktree_submodule *part,
                            const char *variable)
 {
-    return al_worktree_submodule_value(&level->settings->lines, part->dir + strlen("modules/"),
-                                       variable);
+    return al_worktree_submodule_value(&level->settings, part->dir + strlen("modules/"), variable);
 }
 
 /* A path, from the top of the working tree.  Caller frees. */
@@ -246,29 +241,28 @@ static int list(const struct al_repo *repo, const struct al_strv *specs,
 }
 
 /* The values of submodule.active are pathspecs from the top. */
-static void read_settings(const struct level *level)
+static void read_settings(struct level *level)
 {
     static const char key[] = "submodule.active\n";
-    struct settings *settings = level->settings;
     al_auto(al_strv_clear) struct al_strv specs = AL_STRV_INIT;
     al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
         AL_WORKTREE_SUBMODULES_INIT;
 
-    settings_clear(settings);
-    al_worktree_submodule_settings(level->repo, false, &settings->lines);
-    for (size_t i = 0; i < settings->lines.count; i++) {
-        const char *line = settings->lines.items[i], *value = line + strlen(key);
+    forget_settings(level);
+    al_worktree_submodule_settings(level->repo, false, &level->settings);
+    for (size_t i = 0; i < level->settings.count; i++) {
+        const char *line = level->settings.items[i], *value = line + strlen(key);
 
         if (al_starts_with(line, key) && al_starts_with(value, ":("))
             al_strv_addf(&specs, ":(top,%s", value + strlen(":("));
         else if (al_starts_with(line, key))
             al_strv_addf(&specs, "%s%s", *value == ':' ? ":/" : ":(top)", value + (*value == ':'));
     }
-    settings->chooses = specs.count;
+    level->chooses = specs.count;
     if (specs.count)
         (void)list(level->repo, &specs, &parts, NULL);
     for (size_t i = 0; i < parts.count; i++)
-        al_strv_add(&settings->chosen, parts.items[i].path);
+        al_strv_add(&level->chosen, parts.items[i].path);
 }
 
 /* The address of a submodule that git updates, or with `inits` makes one of; NULL: it is passed
@@ -276,12 +270,11 @@ static void read_settings(const struct level *level)
 static char *url_of(const struct level *level, const struct al_worktree_submodule *part, bool inits)
 {
     const char *known = setting(level, part, "url"), *own = setting(level, part, "active");
-    const struct settings *with = level->settings;
-    const bool is_active = own             ? *own && !al_shell_words_list(" false no off 0 ", own)
-                           : with->chooses ? al_strv_contains(&with->chosen, part->path)
-                                           : known != NULL;
+    const bool is_active = own              ? *own && !al_shell_words_list(" false no off 0 ", own)
+                           : level->chooses ? al_strv_contains(&level->chosen, part->path)
+                                            : known != NULL;
 
-    if (!is_active && !(inits && (level->specs->count || !with->chooses)))
+    if (!is_active && !(inits && (level->specs->count || !level->chooses)))
         return NULL;
     if (known)
         return absolute(level->repo, known);
@@ -361,8 +354,7 @@ int al_shell_submodules_read(struct al_call *call, struct al_shell_words *words,
                              const struct al_repo *repo, struct al_error *err)
 {
     const struct al_strv specs = specs_of(words);
-    al_auto(settings_clear) struct settings settings = { .chooses = false };
-    const struct level level = { call, repo, words, &specs, NULL, &settings };
+    al_auto(forget_settings) struct level level = { call, repo, words, &specs };
 
     if (!repo || !al_shell_fetches_submodules(words))
         return 0;
@@ -636,7 +628,7 @@ static int check_out(const struct level *level, const struct al_strv *specs,
     return run_git(level, level->prefix, &all, modes, false, ret_code, err);
 }
 
-static int update(const struct level *level, const struct al_strv *clones, int *ret_code,
+static int update(struct level *level, const struct al_strv *clones, int *ret_code,
                   struct al_error *err);
 
 /* Nobody was asked about what is in a submodule, and no mount protects what is made now. */
@@ -665,8 +657,8 @@ static int update_nested(const struct level *level, const struct al_worktree_sub
         al_asprintf("%s%s/", level->prefix ? level->prefix : "", part->path);
     al_auto(al_strv_clear) struct al_strv none = AL_STRV_INIT, clones = AL_STRV_INIT;
     struct al_repo *repo = NULL;
-    al_auto(settings_clear) struct settings settings = { .chooses = false };
-    struct level below = { level->call, NULL, level->words, &none, prefix, &settings };
+    al_auto(forget_settings) struct level below = { level->call, NULL, level->words, &none,
+                                                    prefix };
     int r = is_checked_out(level->repo, part) ? open_part(level, part->path, &repo, err) : 0;
 
     if (r < 0 || !repo)
@@ -703,7 +695,7 @@ static int check_out_each(const struct level *level, const struct al_worktree_su
     return r;
 }
 
-static int update(const struct level *level, const struct al_strv *clones, int *ret_code,
+static int update(struct level *level, const struct al_strv *clones, int *ret_code,
                   struct al_error *err)
 {
     al_auto(al_worktree_submodules_clear) struct al_worktree_submodules parts =
@@ -782,8 +774,7 @@ int al_shell_submodules(struct al_call *call, const struct al_shell_words *words
                         struct al_error *err)
 {
     const struct al_strv specs = specs_of(words);
-    al_auto(settings_clear) struct settings settings = { .chooses = false };
-    const struct level level = { call, al_call_repo(call), words, &specs, NULL, &settings };
+    al_auto(forget_settings) struct level level = { call, al_call_repo(call), words, &specs };
 
     return strcmp(words->others.items[0], "add") != 0
                ? update(&level, &words->clones, ret_code, err)
