@@ -16,7 +16,6 @@
 #include "git/location.h"
 #include "git/repo/git.h"
 #include "git/repo/repo.h"
-#include "git/version.h"
 #include "git/vet/vet.h"
 #include "guard/guards.h"
 #include "guard/program.h"

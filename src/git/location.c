@@ -673,6 +673,14 @@ static bool is_at(const struct stat *file, const char *path)
     return lstat(path, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
+/* The directory that a `.git` file names; NULL when it cannot be opened. */
+static char *named_by_dot_git(int dir_fd, const char *dir)
+{
+    al_auto(al_freep) char *named = al_git_read_pointer(dir_fd, ".git", "gitdir: ", dir);
+
+    return named ? canonical(named) : NULL;
+}
+
 /* `gitdir` of a linked worktree names the `.git` file. */
 static bool names_back(const char *git_dir, const char *common_dir, const struct stat *dot_git)
 {
@@ -715,15 +723,13 @@ static bool is_listed(const struct al_strv *listed, const char *git_dir)
  */
 static bool read_pointers(const struct al_root *root, struct pointed *ret_pointed)
 {
-    al_auto(al_freep) char *named = NULL;
     al_auto(al_freep) char *common = NULL;
     al_auto(al_closep) int fd = -1;
 
     if (fstatat(root->fd, ".git", &ret_pointed->file, AT_SYMLINK_NOFOLLOW) < 0 ||
         !is_own_file(&ret_pointed->file))
         return false;
-    named = al_git_read_pointer(root->fd, ".git", "gitdir: ", root->path);
-    ret_pointed->git_dir = named ? canonical(named) : NULL;
+    ret_pointed->git_dir = named_by_dot_git(root->fd, root->path);
     if (!ret_pointed->git_dir || !al_git_is_bare_dir(ret_pointed->git_dir))
         return false;
     fd = open(ret_pointed->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -765,7 +771,6 @@ int al_git_dirs_settle(struct al_roots *roots, const struct al_git_dirs_options 
 char *al_git_dir_of_worktree(const char *top, const char *common_dir)
 {
     al_auto(al_closep) int fd = open(top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    al_auto(al_freep) char *named = NULL;
     al_auto(al_freep) char *git_dir = NULL;
     struct stat file;
 
@@ -775,8 +780,7 @@ char *al_git_dir_of_worktree(const char *top, const char *common_dir)
         git_dir = al_fs_join(top, ".git");
         return is_at(&file, common_dir) && !strcmp(git_dir, common_dir) ? al_take(&git_dir) : NULL;
     }
-    named = is_own_file(&file) ? al_git_read_pointer(fd, ".git", "gitdir: ", top) : NULL;
-    git_dir = named ? canonical(named) : NULL;
+    git_dir = is_own_file(&file) ? named_by_dot_git(fd, top) : NULL;
     return git_dir && (!strcmp(git_dir, common_dir) || names_back(git_dir, common_dir, &file))
                ? al_take(&git_dir)
                : NULL;

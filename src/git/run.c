@@ -10,7 +10,6 @@
 #include "git/failure.h"
 #include "git/git_lock.h"
 #include "git/layer.h"
-#include "git/progress.h"
 #include "guard/env.h"
 #include "guard/root.h"
 #include "guard/text.h"

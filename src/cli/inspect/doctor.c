@@ -17,7 +17,7 @@
 #include "cli/names.h"
 #include "cli/print.h"
 #include "cli/tty.h"
-#include "git/version.h"
+#include "git/repo/git.h"
 #include "guard/program.h"
 #include "guard/text.h"
 #include "history/journal.h"

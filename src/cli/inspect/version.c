@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "cli/setup.h"
-#include "git/version.h"
+#include "git/repo/git.h"
 #include "proc/proc.h"
 
 int al_cmd_version(struct al_options *options, int argc, char **argv)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/progress.h: progress goes to its listener, and what is left is what git says without. */
-#include "git/progress.h"
+/* git/command.h: progress goes to its listener, and what is left is what git says without. */
+#include "git/command.h"
 
 #include "tests/lib/assert.h"
 

@@ -5,7 +5,6 @@
 
 #include "git/layer.h"
 #include "git/repo/git.h"
-#include "git/version.h"
 #include "guard/program.h"
 #include "tests/unit/git/lib.h"
 
