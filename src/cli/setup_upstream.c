@@ -110,7 +110,7 @@ static void add_server(const struct al_setup *setup, const struct al_mcp_server 
 /* Remove what processes left that were killed.  Their servers were killed with them. */
 static void sweep(const char *run)
 {
-    DIR *dir = opendir(run);
+    al_auto(al_closedirp) DIR *dir = opendir(run);
     const struct dirent *entry;
 
     while (dir && (entry = readdir(dir))) {
@@ -124,8 +124,6 @@ static void sweep(const char *run)
         if (*end == '-' && pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
             al_fs_remove_tree(path);
     }
-    if (dir)
-        (void)closedir(dir);
 }
 
 /* A directory of this process alone; a server makes its own below it. */

@@ -34,19 +34,15 @@ void al_staging_settings_free(struct al_staging_settings *settings)
 static int read_type(const struct al_value *from, enum al_target_type *ret_type,
                      struct al_error *err)
 {
-    static const enum al_target_type types[] = { AL_TARGET_LOCAL, AL_TARGET_LOCAL_BARE,
-                                                 AL_TARGET_GITHUB };
     const struct al_value *type = al_value_get(from, "type");
     int r = type ? al_value_check_string(type, WORD_MAX_BYTES, err)
                  : al_value_error(from, err, "has no 'type'");
 
     if (r < 0)
         return r;
-    for (size_t i = 0; i < AL_COUNT(types); i++)
-        if (!strcmp(al_target_type_name(types[i]), type->text)) {
-            *ret_type = types[i];
+    for (*ret_type = AL_TARGET_LOCAL; *ret_type <= AL_TARGET_GITHUB; ++*ret_type)
+        if (!strcmp(al_target_type_name(*ret_type), type->text))
             return 0;
-        }
     return al_value_error(type, err, "must be 'local', 'local-bare' or 'github'");
 }
 

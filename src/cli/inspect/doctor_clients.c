@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -17,6 +16,7 @@
 #include "cli/inspect/doctor.h"
 #include "cli/install/clients.h"
 #include "cli/install/settings.h"
+#include "git/location.h"
 #include "guard/program.h"
 #include "proc/proc.h"
 #include "tools/upstream/mounts.h"
@@ -44,10 +44,7 @@ static void add_environment(struct al_strv *env)
 
 static bool is_this_program(const char *path)
 {
-    struct stat own, other;
-
-    return stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
-           own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+    return al_location_is_same("/proc/self/exe", path);
 }
 
 /* The options that `airlock install` writes into a project's file by itself, or that only choose
