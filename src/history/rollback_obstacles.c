@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "git/plumbing/batch.h"
-#include "git/plumbing/heads.h"
+#include "git/plumbing/revision.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/rescue.h"

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "git/git_lock.h"
-#include "git/plumbing/heads.h"
+#include "git/plumbing/revision.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "guard/text.h"

@@ -2,7 +2,6 @@
 /* git_pull: fetch a branch, then merge it or rebase on it; with a structured result and with text.
  */
 
-#include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "tools/private.h"

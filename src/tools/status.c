@@ -3,7 +3,7 @@
  * with structured results, and with text that says where one is in one call. */
 
 #include "git/plumbing/filters.h"
-#include "git/plumbing/heads.h"
+#include "git/plumbing/revision.h"
 #include "git/plumbing/stash_owners.h"
 #include "git/reading/read_log.h"
 #include "git/refs.h"

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
-#include "git/plumbing/heads.h"
+#include "git/plumbing/revision.h"
 #include "history/worktree.h"
 #include "tools/private.h"
 #include "verbs/worktree/add.h"

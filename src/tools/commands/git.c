@@ -5,7 +5,6 @@
 
 #include "call/answer.h"
 #include "git/environment.h"
-#include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "git/repo/words.h"

@@ -4,7 +4,6 @@
 #include "git/command.h"
 #include "git/failure.h"
 #include "git/plumbing/filters.h"
-#include "git/plumbing/heads.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
 #include "git/reading/read_log.h"

@@ -5,7 +5,6 @@
 
 #include "git/failure.h"
 #include "git/plumbing/batch.h"
-#include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "tools/private.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_reset: move the branch to another commit. */
 
-#include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "tools/private.h"

@@ -13,7 +13,6 @@
 #include "base/sorted.h"
 #include "git/oid.h"
 #include "git/plumbing/diff_raw.h"
-#include "git/plumbing/heads.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
 #include "git/repo/git.h"

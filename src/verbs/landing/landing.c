@@ -7,7 +7,6 @@
 #include "git/diff/diff.h"
 #include "git/plumbing/batch.h"
 #include "git/plumbing/filters.h"
-#include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "git/repo/repo.h"

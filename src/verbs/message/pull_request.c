@@ -10,7 +10,6 @@
 #include "git/command.h"
 #include "git/diff/diff.h"
 #include "git/location.h"
-#include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "guard/nofollow.h"

@@ -19,7 +19,7 @@
 #include "git/git_lock.h"
 #include "git/layer.h"
 #include "git/location.h"
-#include "git/plumbing/heads.h"
+#include "git/plumbing/revision.h"
 #include "git/repo/remotes.h"
 #include "git/repo/repo.h"
 #include "git/repo/write_lock.h"

@@ -8,7 +8,6 @@
 #include "git/git_lock.h"
 #include "git/layer.h"
 #include "git/plumbing/batch.h"
-#include "git/plumbing/heads.h"
 #include "git/plumbing/revision.h"
 #include "git/repo/remotes.h"
 #include "git/run.h"
