@@ -117,7 +117,7 @@ static size_t plain_run(const char *text, size_t len)
     return run;
 }
 
-void al_json_escape(const char *text, size_t len, struct al_str *out)
+static void escape(const char *text, size_t len, struct al_str *out)
 {
     const char *end = text + len;
 
@@ -134,7 +134,7 @@ void al_json_escape(const char *text, size_t len, struct al_str *out)
 void al_json_quote(const char *text, size_t len, struct al_str *out)
 {
     al_str_addc(out, '"');
-    al_json_escape(text, len, out);
+    escape(text, len, out);
     al_str_addc(out, '"');
 }
 
@@ -159,7 +159,7 @@ static void quote_ascii(const char *text, size_t len, struct al_str *out)
         uint32_t c = 0;
         int n;
 
-        al_json_escape(text + at, plain, out);
+        escape(text + at, plain, out);
         at += plain;
         if (at == len)
             break;

@@ -40,9 +40,6 @@ void al_json_append(json_t *array, json_t *value);
  * other characters beyond ASCII are escaped too. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out);
 
-/** Append the contents of a JSON string literal, without its quotes, on one line. */
-void al_json_escape(const char *text, size_t len, struct al_str *out);
-
 /** Append a JSON string literal with its quotes, on one line. */
 void al_json_quote(const char *text, size_t len, struct al_str *out);
 

@@ -189,7 +189,4 @@ bool al_param_is_required(const struct al_param *param, const struct al_tool_def
 size_t al_param_max_bytes(const struct al_param *param);
 int64_t al_param_max_items(const struct al_param *param);
 
-/** The default of an integer row: its own, or the configured one its flags name. */
-int64_t al_param_default_int(const struct al_param *param, const struct al_tool_defaults *defaults);
-
 #endif

@@ -388,6 +388,16 @@ static int check_names(const struct rows *rows, const json_t *arguments, struct 
     return 0;
 }
 
+/* Its own, or the configured one that its flags name. */
+static int64_t default_int(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    if (param->flags & AL_PARAM_TIMEOUT)
+        return defaults->timeout_ms;
+    if (param->flags & AL_PARAM_MAX_BYTES)
+        return defaults->max_bytes;
+    return param->default_int;
+}
+
 static void set_default(const struct al_param *param, const struct al_tool_defaults *defaults,
                         void *field)
 {
@@ -396,8 +406,7 @@ static void set_default(const struct al_param *param, const struct al_tool_defau
         *(bool *)field = param->default_int != 0;
         break;
     case AL_TYPE_INT:
-        *(struct al_opt_int *)field =
-            (struct al_opt_int){ .value = al_param_default_int(param, defaults) };
+        *(struct al_opt_int *)field = (struct al_opt_int){ .value = default_int(param, defaults) };
         break;
     case AL_TYPE_STRING:
         *(const char **)field = param->default_str;
@@ -582,15 +591,6 @@ const struct al_operation *al_tool_select(const struct al_tool *tool, const stru
     return op;
 }
 
-int64_t al_param_default_int(const struct al_param *param, const struct al_tool_defaults *defaults)
-{
-    if (param->flags & AL_PARAM_TIMEOUT)
-        return defaults->timeout_ms;
-    if (param->flags & AL_PARAM_MAX_BYTES)
-        return defaults->max_bytes;
-    return param->default_int;
-}
-
 bool al_param_is_required(const struct al_param *param, const struct al_tool_defaults *defaults)
 {
     if ((param->flags & AL_PARAM_DEFAULT_TARGET) && defaults->has_target)
@@ -641,7 +641,7 @@ static json_t *int_schema(const struct al_param *param, bool is_brief,
     if (!is_brief && !(param->flags & (AL_PARAM_MAX_HIDDEN | AL_PARAM_TIMEOUT)))
         al_json_set(schema, "maximum", al_json_int(param->max));
     if (param->flags & has_default)
-        al_json_set(schema, "default", al_json_int(al_param_default_int(param, defaults)));
+        al_json_set(schema, "default", al_json_int(default_int(param, defaults)));
     return schema;
 }
 

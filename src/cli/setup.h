@@ -126,10 +126,6 @@ int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, stru
  * al_setup_session(). */
 int al_setup_worker_roots(struct al_setup *setup, struct al_error *err);
 
-/** The places that no root may contain, and no other MCP server may use: configuration, journal,
- * state. */
-void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden);
-
 /** The first of these places, or of some others, that a path contains or is, or of airlock's own
  * directories that it lies in.  NULL: none.  Caller frees. */
 char *al_setup_overlap(const struct al_setup *setup, const struct al_strv *others, const char *path,

@@ -188,7 +188,7 @@ static void add_own_dirs(const struct al_setup *setup, struct al_strv *ret_dirs)
         al_strv_addf(ret_dirs, "%s/.config/airlock", setup->home);
 }
 
-void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden)
+static void list_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden)
 {
     if (setup->journal_file) /* unknown in the same case */
         al_strv_take(ret_forbidden, parent_of(setup->journal_file));
@@ -204,7 +204,7 @@ char *al_setup_overlap(const struct al_setup *setup, const struct al_strv *other
     const char *found;
 
     add_own_dirs(setup, &own);
-    al_setup_forbidden(setup, &all);
+    list_forbidden(setup, &all);
     al_strv_add_all(&all, others);
     found = al_environment_overlap(&all, path, false);
     *ret_contains = found;
@@ -217,7 +217,7 @@ int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, stru
 {
     al_auto(al_strv_clear) struct al_strv forbidden = AL_STRV_INIT;
 
-    al_setup_forbidden(setup, &forbidden);
+    list_forbidden(setup, &forbidden);
     return al_git_dirs_settle(
         roots,
         &(struct al_git_dirs_options){ .listed = &setup->config.sandbox.git_dirs,
@@ -233,7 +233,7 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
     int r = 0;
 
     setup->roots.allow_absolute = config->sandbox.allow_absolute;
-    al_setup_forbidden(setup, &forbidden);
+    list_forbidden(setup, &forbidden);
     for (size_t i = 0; i < config->roots.count && r == 0; i++)
         r = al_config_error(
             config, config->roots_line, "roots",
@@ -375,7 +375,7 @@ static int make_git(struct al_setup *setup, struct al_error *err)
     al_auto(al_freep) char *ssh = al_program_find("ssh", al_environment_get("PATH"), &setup->roots);
     const struct al_config *config = &setup->config;
 
-    al_setup_forbidden(setup, &forbidden);
+    list_forbidden(setup, &forbidden);
     al_roots_reserve(&setup->roots, AL_ADMITTED_ROOTS_MAX);
     return al_git_new(
         &(struct al_git_options){

@@ -31,14 +31,6 @@ static const char *const modes[] = {
     [AL_APPROVAL_DENY] = "deny",
 };
 
-int al_approval_mode_parse(const char *text)
-{
-    for (size_t i = 0; i < AL_COUNT(modes); i++)
-        if (!strcmp(text, modes[i]))
-            return (int)i;
-    return -1;
-}
-
 const char *al_approval_mode_name(enum al_approval_mode mode)
 {
     return modes[mode];

@@ -18,12 +18,7 @@ struct al_cancel;
 /** The answer to an operation that needs an approval and that no rule matches. */
 enum al_approval_mode { AL_APPROVAL_ASK, AL_APPROVAL_ALLOW, AL_APPROVAL_DENY };
 
-/**
- * Parse "ask", "allow" or "deny".
- * @return the mode, or -1 for anything else.
- */
-int al_approval_mode_parse(const char *text);
-/** The name of a mode, as al_approval_mode_parse() reads it. */
+/** The name of a mode: "ask", "allow" or "deny". */
 const char *al_approval_mode_name(enum al_approval_mode mode);
 
 /** The decision in an answer. */

@@ -51,7 +51,7 @@ int al_proc_exec(const char *program, char *const *argv, char *const *envp)
 #define CHILDREN_MAX_BYTES (1u << 20)
 #define STAT_MAX_BYTES     4096u
 
-void al_pids_add(struct al_pids *pids, pid_t pid)
+static void add_pid(struct al_pids *pids, pid_t pid)
 {
     pids->items = al_grow(pids->items, pids->count, sizeof(*pids->items));
     pids->items[pids->count++] = pid;
@@ -97,7 +97,7 @@ bool al_pids_add_listed(struct al_pids *pids, pid_t parent)
             listed &= faccessat(dirfd(tasks), task->d_name, F_OK, 0) < 0;
         /* "12 34 56 " */
         for (const char *at = text.buf, *end; (end = strchr(at, ' ')); at = end + 1)
-            al_pids_add(pids, number_at(at));
+            add_pid(pids, number_at(at));
     }
     return listed;
 }
@@ -121,7 +121,7 @@ void al_pids_add_scanned(struct al_pids *pids, pid_t parent)
         const pid_t pid = number_at(process->d_name);
 
         if (pid && al_pid_parent(pid) == parent)
-            al_pids_add(pids, pid);
+            add_pid(pids, pid);
     }
 }
 

@@ -66,9 +66,6 @@ struct al_pids {
 
 void al_pids_clear(struct al_pids *pids);
 
-/** Append a process id. */
-void al_pids_add(struct al_pids *pids, pid_t pid);
-
 /** Test whether `pid` is in the list. */
 bool al_pids_contain(const struct al_pids *pids, pid_t pid);
 

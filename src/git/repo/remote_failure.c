@@ -8,8 +8,9 @@
 #include "git/failure.h"
 #include "git/repo/remotes.h"
 
-static const char check_address[] = "See git_remote with action list whether the address is right, "
-                                    "and whether the network is there.";
+const char al_remote_check_address[] =
+    "See git_remote with action list whether the address is right, "
+    "and whether the network is there.";
 
 static const char too_much[] = "Where it is more than max_fetch_bytes in [tools.git] of the "
                                "configuration, the user can raise that.";
@@ -23,27 +24,30 @@ static const struct failure {
       "The user can connect there once with ssh, check the key and accept it." },
     { "Permission denied (", "%s accepts none of the keys that ssh has here",
       "The user can load the right one with ssh-add, or register it with the server." },
-    { "Could not resolve host", "The host of %s is not known", check_address },
-    { "Name or service not known", "The host of %s is not known", check_address },
-    { "Temporary failure in name resolution", "The host of %s cannot be looked up", check_address },
-    { "Connection refused", "Nobody answers at %s", check_address },
-    { "Failed to connect to", "Nobody answers at %s", check_address },
-    { "Couldn't connect to server", "Nobody answers at %s", check_address },
-    { "Network is unreachable", "There is no way to %s", check_address },
-    { "No route to host", "There is no way to %s", check_address },
-    { "Connection timed out", "%s does not answer", check_address },
+    { "Could not resolve host", "The host of %s is not known", al_remote_check_address },
+    { "Name or service not known", "The host of %s is not known", al_remote_check_address },
+    { "Temporary failure in name resolution", "The host of %s cannot be looked up",
+      al_remote_check_address },
+    { "Connection refused", "Nobody answers at %s", al_remote_check_address },
+    { "Failed to connect to", "Nobody answers at %s", al_remote_check_address },
+    { "Couldn't connect to server", "Nobody answers at %s", al_remote_check_address },
+    { "Network is unreachable", "There is no way to %s", al_remote_check_address },
+    { "No route to host", "There is no way to %s", al_remote_check_address },
+    { "Connection timed out", "%s does not answer", al_remote_check_address },
     { "certificate verification failed", "The certificate of %s is not one this machine trusts",
       "The user can check it, and name its authority in http.sslCAInfo of their ~/.gitconfig." },
     { "SSL certificate problem", "The certificate of %s is not one this machine trusts",
       "The user can check it, and name its authority in http.sslCAInfo of their ~/.gitconfig." },
     { "Repository not found", "There is no repository at %s, or none these credentials may see",
-      check_address },
-    { "does not appear to be a git repository", "There is no repository at %s", check_address },
-    { "not a git repository", "There is no repository at %s", check_address },
+      al_remote_check_address },
+    { "does not appear to be a git repository", "There is no repository at %s",
+      al_remote_check_address },
+    { "not a git repository", "There is no repository at %s", al_remote_check_address },
     { "access denied or repository not exported", "There is no repository at %s, or not for us",
-      check_address },
-    { "The requested URL returned error: 404", "There is no repository at %s", check_address },
-    { "' not found", "There is no repository at %s", check_address },
+      al_remote_check_address },
+    { "The requested URL returned error: 404", "There is no repository at %s",
+      al_remote_check_address },
+    { "' not found", "There is no repository at %s", al_remote_check_address },
     { "The requested URL returned error: 403", "%s does not allow it",
       "The user can give the credentials in use the right to do this." },
     { "does not support this repository's hash algorithm",

@@ -90,6 +90,9 @@ int al_remote_error(struct al_error *err, const char *remedy, const char *fmt, .
 
 struct al_git_output;
 
+/** The remedy where the address may be wrong. */
+extern const char al_remote_check_address[];
+
 /** Turn its output into an error: AL_CODE_REMOTE_ERROR, a cause and a remedy.
  *
  * @param where  The address for messages, in quotes. */

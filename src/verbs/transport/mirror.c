@@ -118,7 +118,7 @@ static int begin(const struct al_mirror *mirror, const struct al_repo *repo,
 static int explain(int r, struct al_error *err)
 {
     if (r < 0 && err && err->code == AL_CODE_REMOTE_ERROR && err->remedy &&
-        strstr(err->remedy, "git_remote"))
+        err->remedy == al_remote_check_address)
         err->remedy = "Check the name of the repository, whether the token may see it, and whether "
                       "the network is there.";
     return r;

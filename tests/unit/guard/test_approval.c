@@ -8,18 +8,6 @@
 #include "base/str.h"
 #include "tests/lib/assert.h"
 
-static void three_words_are_modes_and_nothing_else_is(void **state)
-{
-    static const char *const wrong[] = { "", "Ask", "asks", "allowed", "DENY", " ask", "yes" };
-
-    (void)state;
-    assert_int_equal(al_approval_mode_parse("ask"), AL_APPROVAL_ASK);
-    assert_int_equal(al_approval_mode_parse("allow"), AL_APPROVAL_ALLOW);
-    assert_int_equal(al_approval_mode_parse("deny"), AL_APPROVAL_DENY);
-    for (size_t i = 0; i < COUNT(wrong); i++)
-        assert_int_equal(al_approval_mode_parse(wrong[i]), -1);
-}
-
 static void always_covers_exactly_what_was_answered(void **state)
 {
     struct al_approvals *approvals = al_approvals_new(NULL);
@@ -155,7 +143,6 @@ static void a_reason_is_one_safe_line(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_words_are_modes_and_nothing_else_is),
         cmocka_unit_test(always_covers_exactly_what_was_answered),
         cmocka_unit_test(threads_share_the_answers),
         cmocka_unit_test(a_question_begins_with_what_and_where),

@@ -363,9 +363,9 @@ static void effects_are_a_closed_list(void **state)
 static void decisions_have_the_words_of_the_configuration(void **state)
 {
     (void)state;
-    for (int mode = AL_APPROVAL_ASK; mode <= AL_APPROVAL_DENY; mode++)
-        assert_int_equal(al_approval_mode_parse(al_approval_mode_name((enum al_approval_mode)mode)),
-                         mode);
+    assert_string_equal(al_approval_mode_name(AL_APPROVAL_ASK), "ask");
+    assert_string_equal(al_approval_mode_name(AL_APPROVAL_ALLOW), "allow");
+    assert_string_equal(al_approval_mode_name(AL_APPROVAL_DENY), "deny");
 }
 
 int main(void)
