@@ -46,7 +46,7 @@ enum al_code {
     AL_CODE_STASH_EMPTY = 7037,
 };
 
-/** What a failure is about.  With the code it decides about the remedy (call/remedy.c). */
+/** The subject of a failure.  It and the code decide about the remedy (call/remedy.c). */
 enum al_subject {
     AL_SUBJECT_NONE = 0,
     /* A name that nothing has; al_error.name says which. */
@@ -60,7 +60,7 @@ enum al_subject {
     AL_SUBJECT_DIRECTORY,
     AL_SUBJECT_HUNK,
     AL_SUBJECT_LINES,
-    /* What is in the way. */
+    /* The obstacle. */
     AL_SUBJECT_UNBORN,      /**< no commit yet */
     AL_SUBJECT_NOT_MERGED,  /**< a branch whose commits no other one has */
     AL_SUBJECT_HELD,        /**< a branch that a working tree has checked out */

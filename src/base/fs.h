@@ -43,7 +43,7 @@ int al_fs_copy(int from, int to, uint64_t max_bytes);
 
 /**
  * Write a temporary file in the same directory and rename it, so that a reader sees either the old
- * bytes or the new ones.  With `replace` false an existing name is refused (-EEXIST).  Returns 0 or
+ * bytes or the new ones.  An existing name is refused without `replace` (-EEXIST).  Returns 0 or
  * -errno; on failure nothing is left behind.
  */
 int al_fs_write_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
@@ -90,7 +90,7 @@ void al_fs_remove_empty(int dir_fd, const char *name);
 /** rename(2) that replaces nothing.  0 or -errno: -EEXIST. */
 int al_fs_rename_new(int from_fd, const char *from, int to_fd, const char *to);
 
-/** When an open file was made, in nanoseconds since 1970; 0: the file system does not know.  A new
+/** The birth of an open file, in nanoseconds since 1970; 0: the file system does not know.  A new
  * file may get the inode of one that is gone, but not its birth. */
 int64_t al_fs_birth_ns(int fd);
 
@@ -131,7 +131,7 @@ bool al_file_id_equal(const struct al_file_id *a, const struct al_file_id *b);
 int al_new_file_open(struct al_new_file *file, int dir_fd, mode_t mode);
 
 /**
- * Give the file its name, and close it.  If that fails, the file is as it was.
+ * Give the file its name, and close it.  A failure leaves the file as it was.
  *
  * @param dir_fd   The same directory, or another one of the same file system.
  * @param replace  Replace a file or link of this name; a directory is not replaced.

@@ -36,8 +36,8 @@ void al_json_set(json_t *object, const char *name, json_t *value);
 void al_json_append(json_t *array, json_t *value);
 
 /** Append compact JSON to `out`, on one line, with members in the order in which they were set.
- * U+2028 and U+2029 are escaped, because some readers take them for line ends.  With `ascii`, all
- * other characters beyond ASCII are escaped too. */
+ * U+2028 and U+2029 are escaped, because some readers take them for line ends.  `ascii` escapes all
+ * other characters beyond ASCII too. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out);
 
 /** Append a JSON string literal with its quotes, on one line. */

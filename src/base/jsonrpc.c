@@ -233,8 +233,8 @@ static void parse_leniently(struct al_rpc_doc *doc)
     doc->root = json_loadb(doc->text.at, doc->text.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
 }
 
-/* What the strict parser takes is used without a look at its bytes, which is a reason of its own:
- * it saves less than 1 % of a short call. */
+/* A line that the strict parser takes is used without a look at its bytes, which is a reason of its
+ * own: it saves less than 1 % of a short call. */
 enum al_rpc_code al_rpc_parse(const char *line, size_t len, struct al_rpc_doc *ret_doc,
                               const char **ret_problem)
 {

@@ -15,7 +15,7 @@
 void al_random_hex(size_t nbytes, char *ret_text);
 #define AL_RANDOM_BYTES_MAX 32
 
-/** What a file is, for messages and for its rights. */
+/** The kind of a file, for messages and for its rights. */
 struct al_secret_kind {
     const char *what;   /**< "token file" */
     const char *leaked; /**< what to do besides if others may have read it */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where the messages for one request go: standard output, or the HTTP response of the request.
+ * The way of the messages for one request: to standard output, or into its HTTP response.
  *
  *   message                                          function
  *   progress of a request, a question to the client  al_sink_send(), any number of times
@@ -17,7 +17,7 @@
 #include "base/jsonrpc.h"
 #include "base/str.h"
 
-/** What a request is answered with. */
+/** The answer to a request. */
 struct al_rpc_answer {
     struct al_str *line;   /**< without a line end; NULL: the request is not answered */
     enum al_rpc_code code; /**< of an error; AL_RPC_OK: a result, a batch, or nothing */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a user wrote in YAML or TOML (cli/config/toml.h), as a tree of values that know their line.
+ * The YAML or TOML (cli/config/toml.h) of a user, as a tree of values that know their line.
  *
  * Of YAML only what settings need is read: one document of mappings, lists and scalars.  Anchors,
  * aliases, tags and repeated keys are refused, and so is what is deeper or has more values than the

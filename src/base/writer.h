@@ -4,8 +4,8 @@
  *
  * - Bytes that the client does not read at once are queued.  The thread that reads the requests
  *   writes them when there is room.
- * - While too much is queued, al_message_writer_full() is true, and no more requests are read.
- * - When the client closes the output it is dead: queued and later messages are dropped.
+ * - al_message_writer_full() is true while too much is queued, and no more requests are read.
+ * - An output that the client closed is dead: queued and later messages are dropped.
  * - SIGPIPE must be ignored.
  *
  * Locking: `lock` guards `queue`, `sent` and `dead`.  The other members never change.
@@ -20,7 +20,7 @@
 #include "base/sink.h"
 #include "base/str.h"
 
-/** While more than this is queued, no more requests are read. */
+/** No more requests are read while more than this is queued. */
 #define AL_MESSAGE_WRITER_FULL_BYTES ((size_t)1024 * 1024)
 
 struct al_message_writer {

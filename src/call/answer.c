@@ -55,8 +55,8 @@ static const struct entry *find_locked(const struct al_session *session, const c
     return entry;
 }
 
-/* Put a cursor in front, and forget the older ones that are too many or too large.  What an owner
- * has is limited, so that nobody can make the few of another one be forgotten. */
+/* Put a cursor in front, and forget the older ones that are too many or too large.  The cursors of
+ * an owner are limited, so that nobody can make the few of another one be forgotten. */
 static void add_locked(struct entry *added)
 {
     size_t all = 0, count = 0, bytes = 0;
@@ -304,8 +304,8 @@ void al_pages_begin_part(struct al_pages *pages, uint64_t part, const char *id, 
     pages->at = 1;
 }
 
-/* How much of a unit that does not fit is shown: nothing if it fits on a page of its own, else the
- * lines there is room for, else a part of its first line. */
+/* The part of a unit that does not fit which is shown: nothing if it fits on a page of its own,
+ * else the lines there is room for, else a part of its first line. */
 static size_t part_to_show(struct al_pages *pages, const char *text, size_t len, size_t room)
 {
     const char *end;
@@ -379,7 +379,7 @@ bool al_pages_addf(struct al_pages *pages, const char *fmt, ...)
     return al_pages_add(pages, unit.buf, unit.len);
 }
 
-/* For a user at a terminal: the next call cannot have a cursor of this one. */
+/* The advice to a user at a terminal, whose next call cannot have a cursor of this one. */
 static void add_larger(const struct al_pages *pages, struct al_str *out)
 {
     if (pages->stopped)

@@ -15,8 +15,8 @@
  * A unit that is larger than a whole page is cut between its lines, and a line that is larger than
  * a page inside.
  *
- * The last line of a page that is not the last one has a cursor.  Where no call comes after, it
- * names the argument that shows more.
+ * The last line of a page that is not the last one has a cursor.  It names the argument that shows
+ * more where no call comes after.
  *
  * An answer without pages, of a tool that changes something, ends with al_answer_done().
  */
@@ -76,7 +76,7 @@ struct al_pages {
     bool cut_in_line;
 };
 
-/** For al_pages_stop() at max_count. */
+/** The advice of al_pages_stop() at max_count. */
 #define AL_PAGES_LARGER_COUNT "a larger max_count shows more"
 
 #define AL_PAGES_INIT         ((struct al_pages){ .text = AL_STR_INIT })
@@ -102,7 +102,7 @@ bool al_pages_add(struct al_pages *pages, const char *unit, size_t len);
 bool al_pages_adds(struct al_pages *pages, const char *unit);
 bool al_pages_addf(struct al_pages *pages, const char *fmt, ...) al_printf(2, 3);
 
-/** If the page goes on with the unit that is added next, add a line above it: what the unit belongs
+/** Add a line above the unit that is added next, if the page goes on with it: what the unit belongs
  * to, which an earlier page said. */
 void al_pages_lead(struct al_pages *pages, const char *line);
 
@@ -178,7 +178,7 @@ int al_cursor_find(const struct al_session *session, const char *cursor,
                    struct al_cursor_place *ret_place, struct al_error *err);
 
 /**
- * For `expand` of struct al_tool: the arguments that a call with a cursor goes on with, which are
+ * The `expand` of struct al_tool: the arguments that a call with a cursor goes on with, which are
  * those of the call the cursor comes from.  Beside the cursor, `max_bytes` may be another one;
  * anything else that is given has to be as it was.
  *

@@ -48,7 +48,7 @@ static char *hint_for(const struct al_repo *repo, const char *path)
                        safe, shown);
 }
 
-/* For a call that lacks a required parameter: "git_commit takes: type (required), scope, …". */
+/* A call that lacks a required parameter gets "git_commit takes: type (required), scope, …". */
 static char *hint_for_missing(const struct al_tool *tool, const struct al_tool_defaults *defaults)
 {
     struct al_str out = AL_STR_INIT;

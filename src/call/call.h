@@ -66,7 +66,7 @@ struct al_session {
     const struct al_git_shell *caller_shell; /**< that `airlock git` or `airlock run` was started
                                                   from; NULL: none */
     struct al_shell *shell; /**< for bash_command; NULL in a session without that tool */
-    /** For the toolsets `files` and `staging`; NULL in a session without a tool of them. */
+    /** The toolsets `files` and `staging` use it; NULL in a session without a tool of them. */
     struct al_sandbox *sandbox;
     struct al_staging *staging; /**< for the toolset `staging`; NULL in a session without it */
     struct al_staging_settings *staging_settings; /**< of the worker file; NULL: none */
@@ -242,7 +242,7 @@ struct al_result_extra {
 void al_result_dump(const struct al_result *result, const struct al_result_extra *extra,
                     struct al_str *out);
 
-/* For tools: what a running call knows and keeps. */
+/* The knowledge of a running call, for tools. */
 
 /** The tool of the call. */
 const struct al_tool *al_call_tool(const struct al_call *call);
@@ -260,7 +260,7 @@ const json_t *al_call_arguments(const struct al_call *call);
 /** Test whether a checkpoint is taken before this call, as far as is known yet. */
 bool al_call_is_saved(const struct al_call *call);
 
-/** What the call was made with: its cancel token, the client's progress, model and questions.
+/** The input of the call: its cancel token, the client's progress, model and questions.
  * Borrowed. */
 const struct al_call_input *al_call_input(const struct al_call *call);
 
@@ -286,7 +286,7 @@ const char *al_call_agent(const struct al_call *call);
 /** The facts that a tool leaves to the stages after its own.  All are empty at first, and those of
  * a preview are so again when the user is asked again. */
 struct al_plan {
-    /* For `preview` to set. */
+    /* `preview` sets these. */
     char *draft;         /**< the text that it drafted, for `execute` to use; NULL: none */
     char *expected;      /**< the outcome that it announced, for `execute` to compare; NULL: none */
     bool skips_approval; /**< the call would change nothing, or is bound to fail: no user is asked,
@@ -294,7 +294,7 @@ struct al_plan {
     size_t framed_len; /**< a terminal shows so many bytes at the beginning of its text in a frame,
                           with the keys, below the rest */
 
-    /* For `authorize` to set. */
+    /* `authorize` sets these. */
     bool loses_staged;    /**< the operation may lose what is staged, so its checkpoint keeps it,
                              whatever the tool's `keeps_staged` says */
     struct al_strv along; /**< the full names of the branches that the call moves along */
@@ -317,14 +317,14 @@ struct al_plan *al_call_plan(struct al_call *call);
 /** The name of the values that al_call_resolved_paths() gives. */
 #define AL_RESOLVED_PATH "path"
 
-/** For `resolve`: add a value, a copy; NULL counts as "".  A name may be added more than once. */
+/** Add a value, a copy, in `resolve`; NULL counts as "".  A name may be added more than once. */
 void al_call_resolve(struct al_call *call, const char *name, const char *value);
 
 /** The first value that `resolve` added under this name; NULL: none.  Borrowed until the call is
  * resolved again. */
 const char *al_call_resolved(const struct al_call *call, const char *name);
 
-/** For `policy_paths`: the values of AL_RESOLVED_PATH. */
+/** The values of AL_RESOLVED_PATH, for `policy_paths`. */
 int al_call_resolved_paths(struct al_call *call, struct al_strv *out, struct al_error *err);
 
 /** Keep data that `authorize` derived from the arguments, for the stages after it.  `data` is taken
@@ -343,7 +343,7 @@ void al_call_expect_changes(const struct al_call *call);
  * for a call without a repository. */
 struct al_repo *al_call_repo(const struct al_call *call);
 
-/** For `open_repository` of a tool that works in the sandbox alone. */
+/** The `open_repository` of a tool that works in the sandbox alone. */
 int al_call_without_repository(struct al_call *call, struct al_repo **ret_repo,
                                struct al_error *err);
 
@@ -393,7 +393,7 @@ int al_call_return_commit(struct al_call *call, const char *oid, struct al_error
  * tree. */
 int al_call_refuse_bare(const struct al_call *call, struct al_error *err);
 
-/** As al_journal_running_in(), of a call other than this one. */
+/** The al_journal_running_in() of a call other than this one. */
 char *al_call_running_in(const struct al_call *call, const char *top);
 
 /**

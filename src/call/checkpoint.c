@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stages 6 and 7: the checkpoints before and after an operation that changes the repository.  What
- * a call that failed changed is put back, or named; what somebody saved meanwhile is not lost. */
+/* Stages 6 and 7: the checkpoints before and after an operation that changes the repository.
+ * Changes of a failed call are put back, or named; what somebody saved meanwhile is not lost. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -387,7 +387,7 @@ int al_call_checkpoint_before(struct al_call *call, struct al_error *err)
     call->checkpoint[0] = '\0';
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set_code(err, (enum al_status)r, why.code, "%s", why.message);
-    /* Without a checkpoint, calls that destroy nothing go on: there is nothing to restore. */
+    /* Calls that destroy nothing go on without a checkpoint: there is nothing to restore. */
     return go_on_unsaved(call,
                          call->session->requires_checkpoints &&
                              al_effects_destructive(call->operation->effects),
@@ -429,7 +429,7 @@ void al_call_checkpoint_drop(struct al_call *call)
 #define A_USER_RESTORES " A user restores the state before it with 'airlock rollback'"
 
 /* A user may edit files while the call runs, so files are put back only if they are those that git
- * has written, or can have written.  What a program does is its own. */
+ * has written, or can have written.  A program's changes are its own. */
 static bool may_put_back(const struct al_call *call)
 {
     const unsigned effects = call->operation->effects;
@@ -488,7 +488,7 @@ static bool put_back(struct al_call *call, const char *after, struct al_str *lef
     return r == 0;
 }
 
-/* What became of the changes, as text; NULL: there is no more to say. */
+/* The fate of the changes, as text; NULL: there is no more to say. */
 static char *settle(struct al_call *call, const char *after, const struct al_differences *changes,
                     struct al_error *failure)
 {
@@ -608,8 +608,8 @@ void al_call_name_kept(struct al_call *call, const char *what, const struct al_s
     call->rescued = al_str_detach(&text);
 }
 
-/* What git was seen to write is the call's too, if somebody moved a branch between the look at what
- * the call can write and git's own. */
+/* Names that git was seen to write are the call's too, if somebody moved a branch between the look
+ * at what the call can write and git's own. */
 static void add_touched(struct al_call *call)
 {
     const size_t known = call->writes.count;

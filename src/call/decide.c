@@ -95,7 +95,7 @@ static int bind_answer(struct al_call *call, char ret_state[65], struct al_error
     add_head_branches(call, &objects);
     if (call->repo && !call->repo->at.is_own)
         return al_repo_state_digest(call->repo, &paths, &objects, ret_state, err);
-    /* Without a repository of the user there is no other state than what was resolved. */
+    /* The state without a repository of the user is what was resolved. */
     digest = al_sha256(objects.buf, objects.len);
     memcpy(ret_state, digest, strlen(digest) + 1);
     return 0;
@@ -386,7 +386,7 @@ static int ask_doors(struct al_call *call, const struct al_approval_request *req
         asking.queue = queue;
         return ask_in_queue(&asking, ret_answer, ret_by, err);
     }
-    /* Without room in the queue only those are asked who need none. */
+    /* A full queue leaves those to ask who need no room in it. */
     asking.own = own;
     r = ask_own(&asking, ret_answer, ret_by, err);
     if (r == 0 && attached && ret_answer->decision == AL_ANSWER_NONE)
@@ -652,8 +652,8 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     size_t framed_at;
     int r;
 
-    /* The user should not approve a call that a lock would stop.  If rules were evaluated, the
-     * state is bound already; it is older, and so covers what is shown. */
+    /* The user should not approve a call that a lock would stop.  The state is bound already if
+     * rules were evaluated; it is older, and so covers what is shown. */
     r = await_locks(call, err);
     if (r == 0 && !call->state[0])
         r = bind_answer(call, call->state, err);
@@ -751,8 +751,8 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
                         call->summary);
 }
 
-/* Without rules the targets are not needed.  With rules, the state they looked at has to be the
- * state when the call runs. */
+/* The targets are needed by rules only.  The state that the rules looked at has to be the state
+ * when the call runs. */
 static int evaluate_policy(struct al_call *call, struct al_ruling *ret_ruling, struct al_error *err)
 {
     al_auto(al_explanation_clear) struct al_explanation found = AL_EXPLANATION_INIT;
@@ -794,9 +794,9 @@ static int obtain(struct al_call *call, struct al_error *err)
 /* The number of times that a call is asked about again because the repository changed meanwhile. */
 #define ROUNDS_MAX 16
 
-/* Only one call at a time writes to a repository.  If no answer is bound to the resolved arguments,
- * they are resolved again under the lock: the call before may have made the commit that this one is
- * about.  A tool that goes back takes the lock itself, and looks anew then. */
+/* Only one call at a time writes to a repository.  Arguments that no answer is bound to are
+ * resolved again under the lock: the call before may have made the commit that this one is about.
+ * A tool that goes back takes the lock itself, and looks anew then. */
 static int lock_for_writing(struct al_call *call, struct al_error *err)
 {
     int r;

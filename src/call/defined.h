@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a user is shown of a call of a tool that another MCP server defines.
+ * The view that a user is shown of a call of a tool that another MCP server defines.
  *
  * Title and arguments are not airlock's: the title is the server's, the arguments are the agent's.
  * Both are shown with nothing removed, each within its own bounds, so neither can push the other

@@ -76,7 +76,7 @@ enum al_param_flags {
     /** Together with AL_PARAM_REQUIRED: neither is the parameter required, nor does the schema say
      * so, in a session with a default target. */
     AL_PARAM_DEFAULT_TARGET = 1 << 15,
-    /** As AL_PARAM_DELETED_BRANCH, for a tag. */
+    /** The AL_PARAM_DELETED_BRANCH of a tag. */
     AL_PARAM_DELETED_TAG = 1 << 16,
     /** Set by the decoder in the dialect everyday: "5" is taken for 5, "a.c" for ["a.c"]. */
     AL_PARAM_LENIENT = 1 << 17,
@@ -116,7 +116,7 @@ struct al_param {
      * al_arg_check_branch(); NULL: none. */
     int (*check)(const char *param, const char *value, struct al_error *err);
     /** Words, separated by blanks: those of the tool's first choices that it goes with; NULL: all.
-     * With others it is refused in the dialect everyday, and has no effect elsewhere. */
+     * It is refused with others in the dialect everyday, and has no effect elsewhere. */
     const char *actions;
     /** Parameters, separated by blanks: if one of them is given, this one has no effect, which the
      * caller is told. */

@@ -51,7 +51,7 @@ struct al_call {
     struct al_strv affected_files; /* from the tool's affected_files */
     bool has_affected_files;
     struct al_store *store; /* open from stage 6 to the checkpoint after the call */
-    /* What its checkpoints have: see struct al_checkpoint_reason. */
+    /* The contents of its checkpoints: see struct al_checkpoint_reason. */
     unsigned without;
     struct al_strv writes;
     struct al_strv moves;
@@ -131,12 +131,12 @@ int al_call_take_parent_paths(struct al_call *call, struct al_error *err);
  * a revision, see al_utf8_unescape(). */
 void al_call_take_bytes(struct al_call *call);
 
-/** The directory a call works in: the top of the repository, or the first root.  For a repository
- * elsewhere its name, "github:user/name". */
+/** The directory a call works in: the top of the repository, or the first root.  A repository
+ * elsewhere has its name, "github:user/name". */
 const char *al_call_repository_path(const struct al_call *call);
 
-/** Stage 1: open the call's record.  If the journal cannot be opened, al_call_record_check()
- * refuses a call with side effects. */
+/** Stage 1: open the call's record.  A journal that cannot be opened makes al_call_record_check()
+ * refuse a call with side effects. */
 void al_call_record_open(struct al_call *call);
 
 /** Update the record with what is known by now, and refuse a call with side effects if the journal
@@ -148,8 +148,8 @@ int al_call_record_check(const struct al_call *call, struct al_error *err);
 int al_call_record_checkpoint(struct al_call *call, struct al_error *err);
 
 /** Stage 8 of a failure of a tool with words of its own (failure.c): fold git's message into one
- * line; indented names become a list.  For toolset `everyday` say what may
- * have been meant by a name that nothing has.  An error about an approval stays as it is. */
+ * line; indented names become a list.  Toolset `everyday` says what may have been meant by a name
+ * that nothing has.  An error about an approval stays as it is. */
 void al_failure_complete(struct al_call *call, struct al_error *err);
 
 /** Stage 9: close the record. */

@@ -16,7 +16,7 @@
 #include "guard/text.h"
 #include "history/journal.h"
 
-/* What is this much before the end of the journal is not read. */
+/* The journal is read back no farther from its end than this. */
 #define READ_BACK_BYTES (64u << 20)
 
 /* Whether an argument names a file, a branch or a revision. */
@@ -33,7 +33,7 @@ static bool is_name(const void *payload, const char *object, const char *member)
     return row && row->flags & flags;
 }
 
-/* Stage 1.  Without a journal, reads go on; al_call_record_check() refuses everything else. */
+/* Stage 1.  Reads go on without a journal; al_call_record_check() refuses everything else. */
 void al_call_record_open(struct al_call *call)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -93,8 +93,8 @@ int al_call_record_check(const struct al_call *call, struct al_error *err)
                         "see airlock doctor");
 }
 
-/* If this process dies now, the next one finds out from the record what was begun and which
- * checkpoint to use. */
+/* The record tells the next process, if this one dies now, what was begun and which checkpoint to
+ * use. */
 int al_call_record_checkpoint(struct al_call *call, struct al_error *err)
 {
     const struct al_record_end known = record_end_of(call);
@@ -147,7 +147,7 @@ void al_call_record_close(struct al_call *call, const struct al_result *result)
     end.text = result->text.buf;
     end.text_len = result->text.len;
     end.confinement = result->confinement ? result->confinement : call->session->confinement;
-    /* Without a checkpoint there are no changes that could be another's. */
+    /* Changes that could be another's are known by a checkpoint only. */
     end.overlaps = call->checkpoint[0] ? overlaps : NULL;
     while (al_record_close(call->record, &end) == AL_ERR_AGAIN) {
         add_overlaps(call, seen, overlaps);

@@ -35,8 +35,8 @@ struct al_listed_tool {
     const struct al_tool *tool;
 };
 
-/** The tools of the chosen toolsets.  If two toolsets have a tool of the same name, the earlier
- * toolset wins. */
+/** The tools of the chosen toolsets.  The earlier of two toolsets wins that have a tool of the same
+ * name. */
 struct al_registry {
     struct al_listed_tool *items;
     size_t count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The next step after a failure: one table, by what the failure is about, its code and the words of
- * the toolset.  Where no row fits, nothing is said.  tests/golden/remedies.txt has it for reading.
+ * the toolset.  Nothing is said where no row fits.  tests/golden/remedies.txt has it for reading.
  */
 #include "call/private.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the rows of a tool say: the fields of its arguments, decoding, the schema and annotations
- * that clients see, and the operation of a call. */
+/* The readers of the rows of a tool: the fields of its arguments, decoding, the schema and
+ * annotations that clients see, and the operation of a call. */
 #include <errno.h>
 #include <inttypes.h>
 #include <regex.h>
@@ -761,7 +761,7 @@ json_t *al_tool_annotations(const struct al_tool *tool, bool saves)
         saved |= is_saved;
         may_destroy |= !(is_saved && saves) && al_effects_destructive(tool->operations[i].effects);
     }
-    /* What asks in a tool that does not ask otherwise cannot be brought back. */
+    /* An operation that asks in a tool that does not ask otherwise cannot be brought back. */
     may_destroy |= saved && tool->nstricter && al_effects_destructive(effects);
     hints = al_json_object();
     al_json_set(hints, "readOnlyHint", al_json_bool(al_effects_read_only(effects)));

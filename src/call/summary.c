@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the arguments of a call are, by the rows of its tool: which are given, which have no effect,
- * and the summary. */
+/* The arguments of a call, by the rows of its tool: which are given, which have no effect, and the
+ * summary. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -42,9 +42,9 @@ enum al_asks {
     AL_ASKS_BY_EFFECTS, /**< when it changes the repository */
     AL_ASKS_ALWAYS,
     AL_ASKS_NEVER,
-    /** When no checkpoint can be taken of what it changes: the session takes none, the repository
-     * has no working tree, or saving fails.  What a checkpoint has is brought back, not asked
-     * about. */
+    /** Only when no checkpoint can be taken of what it changes: the session takes none, the
+     * repository has no working tree, or saving fails.  Contents of a checkpoint are brought back,
+     * not asked about. */
     AL_ASKS_UNLESS_SAVED,
     /** Never, and a rule that says to ask has no opinion: whoever calls asks the user. */
     AL_ASKS_ELSEWHERE,
@@ -153,8 +153,8 @@ struct al_tool {
      */
     const char *output_schema;
 
-    /** For a tool of another MCP server, which has no rows: its entry in tools/list, but for the
-     * name, as its server gives it.  The text is safe.  Borrowed from the list that the tool is in
+    /** The entry in tools/list of a tool of another MCP server, which has no rows: as its server
+     * gives it, but for the name.  The text is safe.  Borrowed from the list that the tool is in
      * (tools/upstream/mounts.h).  NULL: the tool is native. */
     const json_t *definition;
 
@@ -181,10 +181,10 @@ struct al_tool {
     /** Policy: the call moves the current branch when no AL_PARAM_BRANCH is given. */
     bool moves_branch;
 
-    /** What clients see leaves out what goes without saying: a false default, that an unknown name
-     * is refused, hints that are MCP's own defaults or mean nothing for a tool that reads.  Paths
-     * of the arguments may begin with "..", as long as they stay inside the working tree: such a
-     * path is made absolute at the beginning of stage 4.  And the checkpoint has to have whatever
+    /** Clients do not see what goes without saying: a false default, that an unknown name is
+     * refused, hints that are MCP's own defaults or mean nothing for a tool that reads.  Paths of
+     * the arguments may begin with "..", as long as they stay inside the working tree: such a path
+     * is made absolute at the beginning of stage 4.  And the checkpoint has to have whatever
      * `changed_files` lists and is there, whether the operation discards work or not: git writes
      * over ignored files without a word. */
     bool is_everyday;
@@ -253,8 +253,8 @@ struct al_tool {
 
     /**
      * Stage 5: append the files an approval is about, beside HEAD and the index.  A path is
-     * absolute or relative to the working directory.  If one of these files changes before the call
-     * runs, the user is asked again.
+     * absolute or relative to the working directory.  A change of one of these files before the
+     * call runs asks the user again.
      */
     int (*affected_files)(struct al_call *call, struct al_strv *out, struct al_error *err);
 
@@ -302,7 +302,7 @@ struct al_tool {
     /** Stage 8: change the message of an error before the caller sees it. */
     void (*complete_error)(struct al_call *call, struct al_error *err);
 
-    /** For `-v`: the text of the `Command:` line, or, `checked`, a short note on why the call was
+    /** The text of the `Command:` line for `-v`, or, `checked`, a short note on why the call was
      * allowed.  NULL: the summary; the operation, its effects and who decided. */
     void (*trace)(const struct al_call *call, bool checked, struct al_str *out);
 };
