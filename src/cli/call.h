@@ -42,7 +42,7 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
 
 /**
  * Pull the files that the worker file names into the sandbox, one call of git_pull for each, which
- * is checked and journaled like any other.  What cannot be pulled is named on standard error.
+ * is checked and journaled like any other.  Standard error names files that cannot be pulled.
  *
  * @param cancel  Borrowed.
  */

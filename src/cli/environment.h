@@ -17,8 +17,8 @@ char *al_environment_absolute(const char *path);
  * frees. */
 char *al_environment_repository(const char *start);
 
-/** The canonical form of an absolute path.  What does not exist yet is added as it is.  Caller
- * frees. */
+/** The canonical form of an absolute path.  Names that do not exist yet are added as they are.
+ * Caller frees. */
 char *al_environment_canonical(const char *path);
 
 /** The first of some absolute paths that is beneath `path` or is it; with `inside` the first one

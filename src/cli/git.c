@@ -24,7 +24,7 @@
 #include "tools/commands/commands.h"
 #include "tools/toolsets.h"
 
-/* As git has it for what it cannot do. */
+/* The exit code of git for what it cannot do. */
 #define REFUSED 128
 
 extern char **environ;
@@ -54,8 +54,8 @@ static char *find_place(void)
     return NULL;
 }
 
-/* What of the environment counts: who commits and when, the language, the terminal, and how paths
- * are read.  What runs programs or carries configuration is left out. */
+/* The environment that counts: who commits and when, the language, the terminal, and how paths are
+ * read.  Variables that run programs or carry configuration are left out. */
 static void take_environment(bool tells_programs, struct al_strv *ret_env)
 {
     static const char taken[] =

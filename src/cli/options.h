@@ -10,8 +10,8 @@
 struct al_command;
 
 /**
- * Read the options of a command among its words up to "--".  What is wrong is reported, and --help
- * is shown.
+ * Read the options of a command among its words up to "--".  Errors are reported, and --help is
+ * shown.
  *
  * @param argc, argv  The words behind the command's name.  On return those that are no options.
  * @return false: the command is over, with this exit code.

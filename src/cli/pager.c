@@ -15,9 +15,9 @@
 #include "cli/print.h"
 #include "proc/foreground.h"
 
-/* What sh runs, as git runs its pager: $PAGER, or less if there is one.  LESS=FRX: exit if the text
- * fits, show colours, leave the text on the screen.  A word that only a shell can read is taken to
- * name a program. */
+/* The script that sh runs, as git runs its pager: $PAGER, or less if there is one.  LESS=FRX: exit
+ * if the text fits, show colours, leave the text on the screen.  A word that only a shell can read
+ * is taken to name a program. */
 static const char script[] =
     "[ \"${PAGER+set}\" ] || PAGER=$(command -v less || echo cat)\n"
     "export LESS=\"${LESS-$1}\" LV=\"${LV--c}\"\n"

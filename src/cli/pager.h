@@ -20,7 +20,7 @@
 void al_pager_print(const struct al_str *text, bool at_end);
 
 /**
- * Show a text in the same pager and wait until the user has left it.  Without a pager, write it.
+ * Show a text in the same pager and wait until the user has left it.  Write it without a pager.
  *
  * @param fd  The terminal; becomes the pager's standard output.
  */

@@ -49,10 +49,10 @@ bool al_cli_list_has(const json_t *list, const char *text);
  * and AL_ERR_NOT_FOUND, else AL_EXIT_FAILED. */
 int al_cli_fail(const struct al_error *err);
 
-/** Which operations of a tool ask for approval when no rule decides: "none", "some" or "ask" (all).
- * In the approval mode "allow" none does; in the mode "deny" whatever changes a repository is,
- * refused, so "deny" stands for "ask".  Without checkpoints, what is only not asked about because
- * of them counts as asking. */
+/** The operations of a tool that ask for approval when no rule decides: "none", "some" or "ask"
+ * (all).  In the approval mode "allow" none does; in the mode "deny" whatever changes a repository
+ * is, refused, so "deny" stands for "ask".  An operation that is not asked about only because of
+ * checkpoints counts as asking without them. */
 const char *al_tool_asking(const struct al_tool *tool, const struct al_config *config);
 
 /** The condition under which an operation that is not always asked about asks for approval, as

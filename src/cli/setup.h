@@ -135,7 +135,7 @@ char *al_setup_overlap(const struct al_setup *setup, const struct al_strv *other
  * frees. */
 char *al_setup_runtime_dir(void);
 
-/** Where the sockets of `airlock review` may be, in the order of preference. */
+/** The possible directories of the sockets of `airlock review`, in the order of preference. */
 void al_setup_review_dirs(const struct al_setup *setup, struct al_strv *ret_dirs);
 
 /** Make the queue of questions (session.review).  After al_setup_session(), and before
@@ -146,8 +146,8 @@ void al_setup_review(struct al_setup *setup);
  * all the same. */
 void al_setup_review_listen(struct al_setup *setup);
 
-/** For a command that nobody can be asked by: if a review lives that attaches to every process,
- * make the socket, and let questions wait for it. */
+/** The review of a command that nobody can be asked by: if one lives that attaches to every
+ * process, make the socket, and let questions wait for it. */
 void al_setup_review_await(struct al_setup *setup);
 
 /** Make what mounts the tools of other MCP servers, and start none of them; part of

@@ -258,7 +258,7 @@ static const char *find_client_session(void)
     return NULL;
 }
 
-/* Without a journal the session goes on: the pipeline then refuses everything but reads. */
+/* The session goes on without a journal: the pipeline then refuses everything but reads. */
 static void open_journal(struct al_setup *setup)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;

@@ -20,7 +20,7 @@
  */
 void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel);
 
-/** For a server that waits for signals itself: block the three signals.  Call before any other
+/** Block the three signals, for a server that waits for signals itself.  Call before any other
  * thread is started.  `setup` as for al_signals_handle(). */
 void al_signals_block(const struct al_setup *setup);
 
@@ -28,7 +28,7 @@ void al_signals_block(const struct al_setup *setup);
  * its number. */
 int al_signals_wait(void);
 
-/** While such a server ends: another SIGINT or SIGTERM ends the process at once, as
+/** The end of such a server: another SIGINT or SIGTERM ends the process at once, as
  * al_signals_handle() says; SIGHUP is left pending. */
 void al_signals_handle_end(const struct al_setup *setup);
 

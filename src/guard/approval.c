@@ -113,7 +113,7 @@ void al_approvals_free(struct al_approvals *approvals)
     free(approvals);
 }
 
-/* What an answer covers, in one line.  Caller frees. */
+/* The scope of an answer, in one line.  Caller frees. */
 static char *digest_of(const char *tool, const char *operation, const char *repository)
 {
     const char *const parts[] = { tool, operation, repository };

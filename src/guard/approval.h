@@ -53,8 +53,8 @@ void al_approval_answer_clear(struct al_approval_answer *answer);
 /** Set the reason from the user's text: sanitized, on one line, cut.  Blank text is no reason. */
 void al_approval_answer_set_reason(struct al_approval_answer *answer, const char *text);
 
-/** What the thread of a call does while it waits for the user: run(payload) whenever `fd` is
- * readable.  It may take seconds. */
+/** The work of a call's thread while it waits for the user: run(payload) whenever `fd` is readable.
+ * It may take seconds. */
 struct al_meanwhile {
     int fd;
     void (*run)(void *payload);

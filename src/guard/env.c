@@ -14,8 +14,8 @@ static const char *const secret_suffixes[] = { "_KEY", "_TOKEN", "_SECRET", "_PA
 static const char *const reserved_prefixes[] = { "GIT_", "LD_", "SSH_ASKPASS", "GLIBC_",
                                                  "OPENSSL_" };
 
-/* Variables that airlock sets for a child itself.  With a second value, the order in the list would
- * decide which one wins. */
+/* Variables that airlock sets for a child itself.  The order in the list would decide which of two
+ * values wins. */
 static const char *const set_by_airlock[] = {
     "PATH",     "HOME",   "LC_ALL",  "TERM",        "TMPDIR",      "GOCACHE",
     "GOTMPDIR", "GOPATH", "GOPROXY", "GOTOOLCHAIN", "CGO_ENABLED",

@@ -3,8 +3,8 @@
  * Grants: named restrictions of a session.
  *
  * A grant lists tools by glob, and directories with `r` or `rw`; anything not listed is refused.
- * Without a list of tools it has every tool.  Without a list of directories it covers everything
- * below the roots, for writing.
+ * It has every tool without a list of tools.  It covers everything below the roots without a list
+ * of directories, for writing.
  */
 #ifndef AL_GUARD_GRANT_H
 #define AL_GUARD_GRANT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Open a path below a descriptor without following a symbolic link in any component.  For paths
- * that come from a repository, where git itself would not have followed a link. */
+/* Open a path below a descriptor without following a symbolic link in any component.  The paths
+ * come from a repository, where git itself would not have followed a link. */
 #ifndef AL_GUARD_NOFOLLOW_H
 #define AL_GUARD_NOFOLLOW_H
 

@@ -29,7 +29,7 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 
-/* What stands for every name with characters that do not fold to ASCII. */
+/* The stand-in for every name with characters that do not fold to ASCII. */
 #define OTHER "\x80"
 
 /* --- One character --- */

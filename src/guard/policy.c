@@ -69,8 +69,7 @@ static bool matches_effects(const char *pattern, unsigned effects, bool all)
     return all && effects;
 }
 
-/* If a beginning of the pattern matches the prefix, the rest of the pattern matches some
- * continuation. */
+/* The rest of the pattern matches some continuation if a beginning of it matches the prefix. */
 bool al_policy_may_match_below(const char *pattern, const char *prefix)
 {
     size_t len = strlen(pattern);

@@ -2,14 +2,14 @@
 /*
  * Policy: the user's rules about operations, branches, paths and addresses.
  *
- * Policy sees neutral data and knows nothing about tools.  The first rule that matches decides.  If
- * none matches, the session's approval mode decides.  A pattern is a glob of fnmatch(3) in which
+ * Policy sees neutral data and knows nothing about tools.  The first rule that matches decides.
+ * The session's approval mode decides if none matches.  A pattern is a glob of fnmatch(3) in which
  * `*` also matches '/'.
  *
  * A call often has several effects, branches, paths or addresses.
  * - A rule that asks or denies matches if any of them matches.
  * - A rule that allows matches only if all of them match, so a permission never covers more than it
- *   says.  Where an address is new, it has to name the address: an agent may have added it.
+ *   says.  It has to name an address that is new: an agent may have added it.
  *
  * A worker file's rules are looked at by themselves, and the stricter decision holds: deny before
  * ask before allow.
@@ -74,7 +74,7 @@ struct al_ruling {
 void al_ruling_describe(const struct al_ruling *ruling, struct al_str *out);
 
 /**
- * Rule on a call.  If no rule matches, `mode` decides for an operation that needs an approval, and
+ * Rule on a call.  `mode` decides, if no rule matches, for an operation that needs an approval, and
  * any other operation is allowed.
  *
  * @param policy  NULL: no rules.

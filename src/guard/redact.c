@@ -15,7 +15,7 @@
 /** No name on the denylist is longer.  Longer names are not looked up. */
 #define NAME_MAX_BYTES 128u
 
-/** With fewer letters after a GitHub prefix, a text only mentions tokens. */
+/** A text with fewer letters after a GitHub prefix only mentions tokens. */
 #define TOKEN_MIN_BYTES 20u
 
 static bool is_word(char c)
@@ -144,7 +144,7 @@ static size_t skip_credentials(const struct place *place, size_t at)
     return end;
 }
 
-/* "Authorization: <scheme> <credentials>".  What looks like a scheme may be the credentials. */
+/* "Authorization: <scheme> <credentials>".  A seeming scheme may be the credentials. */
 static size_t find_authorization(const struct place *place, size_t *ret_from)
 {
     size_t at, end, next;

@@ -153,8 +153,8 @@ static bool contains(const struct al_root *root, const char *path)
     }
 }
 
-/* Where a path leads to, and every link on the way: changing a link would change which file is
- * used.  0 or -errno. */
+/* The place that a path leads to, and every link on the way: changing a link would change which
+ * file is used.  0 or -errno. */
 static int list_places(const char *given, struct al_strv *ret_places)
 {
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);

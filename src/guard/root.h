@@ -4,7 +4,7 @@
  *
  * A root may be a linked worktree, or another working tree whose git directory lies elsewhere. That
  * git directory then belongs to the root as a git directory only: git's children use it, and no
- * path of an agent leads into it.  Which one it is was settled when airlock started.
+ * path of an agent leads into it.  The choice was made when airlock started.
  */
 #ifndef AL_GUARD_ROOT_H
 #define AL_GUARD_ROOT_H
@@ -124,8 +124,8 @@ void al_roots_add_names(const struct al_roots *roots, struct al_str *out);
 void al_roots_release_gone(struct al_roots *roots);
 
 /**
- * Whoever holds a root of a list that grows, enters before it looks for one and leaves when it
- * holds none any more: no root that was found in between becomes another one.
+ * A holder of a root of a list that grows enters before it looks for one and leaves when it holds
+ * none any more: no root that was found in between becomes another one.
  *
  * @return what al_roots_leave() takes.
  * Threads: safe.

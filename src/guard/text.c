@@ -353,8 +353,8 @@ static void show(struct al_text *text, uint32_t c)
     al_str_addf(&text->out, "<U+%04X>", (unsigned)c);
 }
 
-/* Handle a C0 control other than CR and LF, DEL, or a C1 control.  If controls are shown, none of
- * them begins a sequence, so the state does not change. */
+/* Handle a C0 control other than CR and LF, DEL, or a C1 control.  Controls that are shown begin no
+ * sequence, so the state does not change. */
 static void add_control(struct al_text *text, uint32_t c)
 {
     if (text->show_controls && c != '\t') {

@@ -8,8 +8,8 @@
  * - Shown as <U+202E>: bidi controls and invisible characters.
  * - Replaced by U+FFFD: bytes that are not UTF-8.
  *
- * A text that a user decides by must not lack anything.  With `show_controls` nothing is removed:
- * control characters are shown in the same way, <U+001B>[2J.
+ * A text that a user decides by must not lack anything.  `show_controls` removes nothing: control
+ * characters are shown in the same way, <U+001B>[2J.
  */
 #ifndef AL_GUARD_TEXT_H
 #define AL_GUARD_TEXT_H

@@ -25,7 +25,7 @@ struct al_cancel *al_cancel_new(void)
     atomic_init(&cancel->refs, 1);
     atomic_init(&cancel->fired, false);
     /*
-     * Without this descriptor a running child could not be cancelled.  But when descriptors run
+     * A running child could not be cancelled without this descriptor.  But when descriptors run
      * out, no child can be started either, since its pipes cannot be made.
      */
     cancel->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -25,8 +25,8 @@
 
 /*
  * The kernel ends the child with its parent, since a parent killed by SIGKILL cannot.  The signal
- * is tied to the thread that called clone, which outlives the child, and it survives execve.  If
- * the parent ended before this call, the kernel sends nothing, so the parent is checked afterwards.
+ * is tied to the thread that called clone, which outlives the child, and it survives execve.  The
+ * kernel sends nothing if the parent ended before this call, so the parent is checked afterwards.
  */
 no_sanitize_fn static long end_with_parent(const struct al_child_plan *plan)
 {

@@ -2,8 +2,8 @@
 /*
  * The code of a new process between clone(2) and execve(2), and the plan that the parent gives it.
  *
- * With CLONE_VM the child runs in the memory of the parent, whose thread waits meanwhile.  The
- * child therefore only reads the plan and makes system calls (docs/SECURITY-MODEL.md).
+ * CLONE_VM lets the child run in the memory of the parent, whose thread waits meanwhile.  The child
+ * therefore only reads the plan and makes system calls (docs/SECURITY-MODEL.md).
  */
 #ifndef AL_PROC_CHILD_H
 #define AL_PROC_CHILD_H

@@ -37,7 +37,7 @@ struct al_confine_rule {
     int fd;
 };
 
-/** A list of rules, at first zeros.  What the rules name outlives it. */
+/** A list of rules, at first zeros.  The names in the rules outlive it. */
 struct al_confine_rules {
     struct al_confine_rule *items;
     size_t count;

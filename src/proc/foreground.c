@@ -88,8 +88,8 @@ static int receive_fds(int from, int *fds, size_t nfds, pid_t *ret_sender)
 
 /* --- Inside --- */
 
-/* What bubblewrap leaves: abstract sockets with the network, terminals, namespaces, the kernel's
- * keys, and access of one process to another. */
+/* The rest that bubblewrap leaves: abstract sockets with the network, terminals, namespaces, the
+ * kernel's keys, and access of one process to another. */
 static int restrict_self(void)
 {
     const struct sock_fprog *filter = al_filter_get(&(struct al_confinement){ .network = true });
@@ -363,8 +363,8 @@ static int start_sandbox(struct foreground *self, char *const *argv, char *const
     return r;
 }
 
-/* Whatever the command left in the sandbox ends, and every git of it, since nobody is there who
- * waits for it. */
+/* The rest of the command in the sandbox ends, and every git of it, since nobody is there who waits
+ * for it. */
 static void end_sandbox(struct foreground *self)
 {
     struct pollfd gone = { .fd = self->init_fd, .events = POLLIN };
@@ -393,7 +393,7 @@ int al_proc_run_foreground(char *const *argv, char *const *env, char *const *git
         (void)sigaddset(&set, forwarded[i]);
     (void)pthread_sigmask(SIG_BLOCK, &set, &before);
     self.signals_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    /* What the command leaves running is not ours to end. */
+    /* Processes that the command leaves running are not ours to end. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
     *ret_code = 126;
     if (self.signals_fd < 0) {

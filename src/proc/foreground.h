@@ -25,8 +25,8 @@ int al_proc_start(char *const *argv, char *const *env, const sigset_t *mask, sho
                   const posix_spawn_file_actions_t *actions, pid_t *ret_pid);
 
 /**
- * Run a command with airlock's own streams, directory, session and terminal, and wait
- * for its end.  What it leaves running goes on, but for what is in a sandbox.
+ * Run a command with airlock's own streams, directory, session and terminal, and wait for its end.
+ * Processes that it leaves running go on, but for those in a sandbox.
  *
  * Signals that somebody sends to this process are sent on; those of the terminal reach the command
  * by themselves.  They stay blocked in the calling thread afterwards, so that the work which
@@ -35,9 +35,8 @@ int al_proc_start(char *const *argv, char *const *env, const sigset_t *mask, sho
  * @param argv           The program, found as a shell does, and its arguments; ended by NULL.
  * @param env            Its environment; NULL: airlock's own.
  * @param git            The program is bubblewrap, and what it starts calls al_handover_enter().
- *                       For each connection this is started, and calls al_handover_take().  NULL:
- *                       it is any program.  A sandbox gets no other descriptors
- *                       than the streams.
+ *                       It starts this for each connection, and calls al_handover_take().  NULL: it
+ *                       is any program.  A sandbox gets no other descriptors than the streams.
  * @param[out] ret_code  As a shell has it: 128 and the signal's number; also with an error: 126, or
  *                       127 when there is no such program.
  * @return 0; AL_ERR_EXECUTION when it cannot be started; AL_ERR_SANDBOX with what bubblewrap says
@@ -49,7 +48,7 @@ int al_proc_run_foreground(char *const *argv, char *const *env, char *const *git
 /* --- Handover --- */
 
 /*
- * How `git` inside of a sandbox reaches the airlock outside that started it.
+ * The way of `git` inside of a sandbox to the airlock outside that started it.
  *
  *   outside, foreground.c        starts bubblewrap, with one end of a pair of sockets
  *   inside, al_handover_enter()  makes a socket in a directory of the sandbox, hands the listening
@@ -69,8 +68,8 @@ int al_proc_run_foreground(char *const *argv, char *const *env, char *const *git
 /** Set for the first program in the sandbox, which is airlock. */
 #define AL_HANDOVER_FIRST "AIRLOCK_FIRST"
 
-/** What a process begins with in both places: its end of the pair, or its connection; and inside
- * the error stream, since what bubblewrap says is for the one outside. */
+/** The descriptors that a process begins with in both places: its end of the pair, or its
+ * connection; and inside the error stream, since what bubblewrap says is for the one outside. */
 #define AL_HANDOVER_FD       10
 #define AL_HANDOVER_ERROR_FD 11
 

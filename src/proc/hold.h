@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** How a held process was told to end, and the signal for it. */
+/** The end that a held process was told of, and the signal for it. */
 enum al_hold_end {
     AL_HOLD_ENDED = SIGUSR1,   /**< what it waits for has ended */
     AL_HOLD_DROPPED = SIGUSR2, /**< nobody will say so, or the client is gone */

@@ -155,7 +155,7 @@ int al_proc_init(const char *program, struct al_error *err)
         return al_spawn_init(err);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
         return al_error_errno(err, errno, "cannot become a child subreaper");
-    /* If SIGCHLD were ignored, the kernel would reap children, and their exit status would be lost.
+    /* The kernel would reap children if SIGCHLD were ignored, and their exit status would be lost.
      */
     if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
         signal(SIGIO, SIG_IGN) == SIG_ERR || /* somebody wants a file that has a lease */

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "proc/proc.h"
 
-/* The least time between two sweeps after exec-once children.  With a sweep after each of them, 64
+/* The least time between two sweeps after exec-once children.  A sweep after each of them makes 64
  * short calls at once take 30 % longer. */
 #define SWEEP_INTERVAL_MS 500
 
@@ -189,7 +189,7 @@ void al_child_end(struct al_child *child, bool exec_once, siginfo_t *ret_info)
 
     (void)waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOWAIT);
 
-    /* While the child is a zombie, the number of its process group cannot be reused. */
+    /* The number of the child's process group cannot be reused while the child is a zombie. */
     pthread_rwlock_rdlock(&sweep_lock);
     (void)kill(-child->pid, SIGKILL);
     pthread_mutex_lock(&list_mutex);
@@ -210,8 +210,8 @@ void al_proc_kill_all(void)
     uint32_t grace_ms = 0;
     int64_t until_ms;
 
-    /* With the lock held exclusively, every child that was started is registered, and none is
-     * reaped: the list stays as it is. */
+    /* The exclusive lock means that every child that was started is registered, and none is reaped:
+     * the list stays as it is. */
     pthread_rwlock_wrlock(&sweep_lock);
     for (const struct al_child *child = children; child; child = child->next) {
         (void)kill(-child->pid, child->grace_ms ? SIGTERM : SIGKILL);

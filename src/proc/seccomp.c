@@ -42,12 +42,12 @@
 #error "ARG_LOW and ARG_HIGH assume a little-endian machine"
 #endif
 
-/* Since 5.1 the numbers are the same on every architecture. */
+/* The numbers are the same on every architecture since 5.1. */
 #ifndef SYS_open_tree_attr /* Linux 6.15 */
 #define SYS_open_tree_attr 467
 #endif
 
-/* Which filters a row belongs to. */
+/* The filters that a row belongs to. */
 enum {
     EXEC_ONCE = 1 << 0,
     NO_SOCKETS = 1 << 1,
@@ -80,8 +80,8 @@ static const uint32_t refused[] = {
     SYS_kexec_load, SYS_kexec_file_load, SYS_init_module, SYS_finit_module, SYS_delete_module,
 
     /*
-     * io_uring makes system calls that no filter sees.  With kernel.io_uring_disabled the kernel
-     * gives EPERM as well, and programs fall back.
+     * io_uring makes system calls that no filter sees.  The kernel gives EPERM as well with
+     * kernel.io_uring_disabled, and programs fall back.
      */
     SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register
 };
@@ -161,7 +161,7 @@ static const struct row rows[] = {
     { .number = SYS_clone3, .filters = EVERY, .error = ENOSYS },
 };
 
-/* What begins and ends a filter, and the longest row for each row. */
+/* The begin and end of a filter, and the longest row for each row. */
 #define FILTER_INSTRUCTIONS (6 + AL_COUNT(refused) * 2 + AL_COUNT(rows) * 8)
 
 #define SOCKET_TYPE_BITS    0xf /* the kernel's SOCK_TYPE_MASK; the rest are flags */

@@ -281,9 +281,8 @@ static void answer_one(struct al_watching *watching)
         return;
     al_close(watching->mem_fd);
     watching->mem_fd = open(proc_file(watching, "mem", name), O_RDONLY | O_CLOEXEC);
-    /* If the process was killed meanwhile, this may be the path of another one that got its number.
-     * A decision destroys nothing, so that is no harm, and to ask the kernel each time takes long.
-     */
+    /* The path may be that of another process, which got the number of a killed one.  A decision
+     * destroys nothing, so that is no harm, and to ask the kernel each time takes long. */
     if (read_event(watching, &event))
         watch->decide(watch->payload, &event, &answer);
     else if (event.path && watch->is_required) /* it cannot be read */

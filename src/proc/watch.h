@@ -17,9 +17,9 @@
  *
  * It is a net under a program that is not malicious (git, itself confined), and no confinement:
  * such a program could change its arguments after they were read, or write into a file without
- * O_TRUNC. Where the kernel refuses a listener (before 5.9, or where another program listens
- * already), or does not let the child's memory be read, the child runs unwatched, or not at all
- * (al_watch.is_required).
+ * O_TRUNC. The child runs unwatched, or not at all (al_watch.is_required), where the kernel refuses
+ * a listener (before 5.9, or where another program listens already), or does not let the child's
+ * memory be read.
  *
  * Source: seccomp_unotify(2), proc_pid_mem(5).
  */
@@ -30,7 +30,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** What a system call does. */
+/** The effect of a system call. */
 enum al_watch_kind { AL_WATCH_REMOVE, AL_WATCH_RENAME, AL_WATCH_CREATE, AL_WATCH_LINK };
 
 /** A system call that waits.  Borrowed. */
@@ -43,14 +43,14 @@ struct al_watch_event {
     mode_t mode;      /**< of open */
 };
 
-/** What becomes of it.  Zero-initialised: the kernel goes on with it. */
+/** The fate of the call.  Zero-initialised: the kernel goes on with it. */
 struct al_watch_answer {
     bool is_done; /**< it is not made: it returns 0, or fails with `error` */
     int error;
     int fd; /**< above 0: an open returns a duplicate of this descriptor; -> al_watch.given */
 };
 
-/** Who decides.  The functions are called on the answering thread, one at a time. */
+/** The one who decides.  The functions are called on the answering thread, one at a time. */
 struct al_watch {
     void (*decide)(void *payload, const struct al_watch_event *event,
                    struct al_watch_answer *ret_answer);

@@ -22,7 +22,7 @@
 
 struct al_options;
 
-/** What clients over HTTP may use. */
+/** The limits of clients over HTTP. */
 struct al_serve_limits {
     uint32_t max_body;              /**< bytes of a request's body */
     uint32_t max_headers;           /**< bytes of a request's headers */
@@ -66,13 +66,13 @@ struct al_mcp_servers {
 /** Treatment of a destructive call when no checkpoint can be created before it. */
 enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN };
 
-/** What `airlock hook` answers before a tool when there is no checkpoint. */
+/** The answer of `airlock hook` before a tool when there is no checkpoint. */
 enum al_hook_failure { AL_HOOK_FAILURE_ALLOW, AL_HOOK_FAILURE_DENY };
 
-/** Where the sandbox keeps its files. */
+/** The place of the sandbox's files. */
 enum al_staging_backend { AL_STAGING_MEMORY, AL_STAGING_DIRECTORY };
 
-/** How a user is told that a question waits. */
+/** The way a user is told that a question waits. */
 enum al_notify { AL_NOTIFY_NONE, AL_NOTIFY_BELL, AL_NOTIFY_SEND };
 
 struct al_config {

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-/** The options.  What they say takes precedence over the configuration file. */
+/** The options.  They take precedence over the configuration file. */
 struct al_options {
     struct al_strv given; /**< name, value, name, value, ...; the value of a flag is "" */
 };

@@ -35,7 +35,7 @@ enum al_key_kind {
 /** The struct that has a key's field. */
 enum al_key_place { AL_KEY_OF_CONFIG, AL_KEY_OF_RULE, AL_KEY_OF_GRANT, AL_KEY_OF_SERVER };
 
-/** How the paths of the keys begin that are below a name of the user's choosing, or of a rule. */
+/** The beginnings of the keys' paths that are below a name of the user's choosing, or of a rule. */
 #define AL_KEY_GRANT  "grants.NAME."
 #define AL_KEY_SERVER "mcp.servers.NAME."
 #define AL_KEY_RULE   "tools.approval.rule."

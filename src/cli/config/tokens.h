@@ -5,9 +5,9 @@
  *   # comment
  *   TOKEN [GRANT [AGENT]]
  *
- * Words are separated by spaces and tabs; a word that begins with '#' begins a comment.  Without a
- * grant a token has the server's.  A message names the file and the line, and no word of it: a word
- * in the wrong place may be a token.
+ * Words are separated by spaces and tabs; a word that begins with '#' begins a comment.  A token
+ * without a grant has the server's.  A message names the file and the line, and no word of it: a
+ * word in the wrong place may be a token.
  *
  * Tokens are kept as SHA-256 digests only.
  */

@@ -10,7 +10,7 @@
 #define TOML_MAX_NESTED_VALUES 16
 
 /* Some of toml++'s assertions fail for a malformed file ("[" before a line break), and toml++ then
- * reports the error.  With NDEBUG it would assume that the assertion holds, so the assertions are
+ * reports the error.  NDEBUG would make it assume that the assertion holds, so the assertions are
  * disabled here in another way. */
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_cast<void>(0)

@@ -22,7 +22,7 @@ struct al_worker {
     char *file; /**< absolute; NULL: there is no worker file */
     char *name; /**< one line of safe text */
 
-    /** What configures the toolsets: a mapping from their names, in order of precedence, to a
+    /** The configuration of the toolsets: a mapping from their names, in order of precedence, to a
      * mapping or to nothing.  NULL: the toolsets are those of the configuration.  Borrowed from
      * `frontmatter`. */
     const struct al_value *toolsets;

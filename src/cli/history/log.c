@@ -234,7 +234,7 @@ static void add_cut(struct al_str *out, const char *text, size_t most)
 }
 
 /* The summary, or the error of a call without one, but not the advice below it, which is the
- * caller's.  How a long command ended is worth more than its last words.  Caller frees. */
+ * caller's.  The end of a long command is worth more than its last words.  Caller frees. */
 static char *summary_of(const json_t *line, bool limited)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT, end = AL_STR_INIT;

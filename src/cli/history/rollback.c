@@ -280,7 +280,7 @@ static void add_execution(void *payload, const struct al_execution_changes *foun
         add_patch(out, found, i);
 }
 
-/* With --since each execution from there on is read by itself; not all of them changed something.
+/* Each execution from --since on is read by itself; not all of them changed something.
  */
 static int read_changes(struct al_undo *undo, bool stat, struct al_str *out, struct al_error *err)
 {
@@ -512,7 +512,7 @@ static void note_running(const struct al_undo *undo)
         al_log_note("still running, and not taken back: %s", summary);
 }
 
-/* With --to the first of the executions counts that changed something: before it all was the same.
+/* The first execution that changed something counts for --to: before it all was the same.
  */
 static int roll_back(struct al_undo *undo, bool dry_run, struct al_rollback *rollback,
                      struct al_error *err)

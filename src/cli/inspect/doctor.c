@@ -228,7 +228,7 @@ static void check_firejail(struct al_findings *findings, const struct al_setup *
                  : "not installed, and not needed");
 }
 
-/* What targets on GitHub get.  The token itself is not looked at, and gh is not started. */
+/* The token that targets on GitHub get: it is not looked at itself, and gh is not started. */
 static void check_github(struct al_findings *findings, const struct al_setup *setup)
 {
     const char *token = getenv("GITHUB_TOKEN");
@@ -269,7 +269,7 @@ static void check_journal(struct al_findings *findings, const struct al_setup *s
 #define DISK_SHORT_BYTES (64u << 20)
 #define DISK_FULL_BYTES  (1u << 20)
 
-/* Without room on the disk nothing is recorded, and so nothing is done that changes anything. */
+/* Nothing is recorded without room on the disk, and so nothing is done that changes anything. */
 static void check_disk(struct al_findings *findings, const struct al_setup *setup)
 {
     struct statvfs disk;

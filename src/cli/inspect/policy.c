@@ -103,7 +103,7 @@ static bool is_told_before(const struct al_tool *tool, size_t which)
     return false;
 }
 
-/* What each operation of the tool would get by the rules that look at no branch, path or address:
+/* The ruling on each operation of the tool by the rules that look at no branch, path or address:
  * which operation it is, and what it is about, depends on arguments and repository. */
 static void add_operations(const struct al_tool *tool, const struct al_session *session,
                            struct al_str *out)

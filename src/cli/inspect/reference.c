@@ -28,7 +28,7 @@ static void add_tools(const struct al_config *config, struct al_str *text)
     }
 }
 
-/* What a key may be, and its default. */
+/* The values that a key may have, and its default. */
 static void add_value(const struct al_key *key, const struct al_config *config, struct al_str *text)
 {
     struct al_mcp_server server = { .name = NULL };

@@ -168,7 +168,7 @@ static void warn_of_missing(const struct al_mounts *mounts)
     }
 }
 
-/* Start the servers that are needed, if any.  Without a session their tools are left out. */
+/* Start the servers that are needed, if any.  Their tools are left out without a session. */
 static int find_mounted(struct al_setup *setup, const char *word, struct offer *offer,
                         const struct al_listed_tool **ret_only, struct al_error *err)
 {

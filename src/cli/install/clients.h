@@ -11,7 +11,7 @@
 #define AL_CLIENT_ENTRY "airlock"
 #define AL_CLIENT_TABLE "mcp_servers." AL_CLIENT_ENTRY
 
-/** What an event of a client's hooks means. */
+/** The meaning of an event of a client's hooks. */
 enum al_event {
     AL_EVENT_NONE,
     AL_EVENT_START,  /**< a session begins */

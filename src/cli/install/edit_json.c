@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Changes of a text of JSON.  What is added looks like its neighbours: the same indentation, the
+ * Changes of a text of JSON.  An added text looks like its neighbours: the same indentation, the
  * same line ends, and one line where the object is written on one line.
  *
  * Positions come from a copy of the text of the same length, in which comments and trailing commas
@@ -27,7 +27,7 @@ struct doc {
     struct entry top; /* from find() on */
 };
 
-/* How far a path leads. */
+/* The extent to which a path leads. */
 struct found {
     struct entry value, above; /* of the last name that was found; of the object that has it */
     al_settings_path missing;  /* the first name that was not found; *missing is NULL: all were */
@@ -341,7 +341,7 @@ static void insert(const struct doc *doc, struct al_str *text, const struct entr
     al_settings_replace(text, begin, end, added.buf);
 }
 
-/* Without a comma behind it, the one before it goes. */
+/* The comma before it goes if none is behind it. */
 static void remove_entry(const struct doc *doc, struct al_str *text, const struct entry *above,
                          const struct entry *gone)
 {

@@ -11,7 +11,7 @@
 #include "cli/config/toml.h"
 #include "cli/install/settings.h"
 
-/* What is known of a table. */
+/* The facts about a table. */
 struct search {
     const struct al_str *text;
     struct al_value toml;
@@ -20,7 +20,7 @@ struct search {
     unsigned next;                /* the line of the next header that is not below it, or 0 */
 };
 
-/* Where a line begins; lines count from 1.  The end of the text for a line that it does not have.
+/* The beginning of a line; lines count from 1.  It is the text's end for a line that is not there.
  */
 static size_t begin_of_line(const struct al_str *text, unsigned line)
 {

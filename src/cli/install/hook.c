@@ -52,7 +52,7 @@
 /* The member of an event that names a subagent of the session.  The input has it, too. */
 #define AGENT "agent_id"
 
-/* How far back in the journal the call of an event is looked for. */
+/* The distance back in the journal at which the call of an event is looked for. */
 #define READ_BACK_BYTES (1u << 20)
 
 /* One event.  Strings are borrowed from it. */
@@ -308,8 +308,8 @@ static bool is_member(const json_t *call, const char *name, const char *value)
     return its && value ? !strcmp(its, value) : its == value;
 }
 
-/* The one of this call; or all of the session after a turn.  Without an id, two calls of one input
- * are the same, and the newest one counts. */
+/* The one of this call; or all of the session after a turn.  Two calls of one input are the same
+ * without an id, and the newest one counts. */
 static void take_waiting(void *payload, long pid, const json_t *call)
 {
     struct waiting *waiting = payload;
@@ -338,8 +338,8 @@ static void take_waiting(void *payload, long pid, const json_t *call)
     waiting->pid[waiting->count++] = pid;
 }
 
-/* Tell those that wait to end, and wait for it as long as there is time.  How many there were, but
- * for those that the tool did not wait for. */
+/* Tell those that wait to end, and wait for it as long as there is time.  Their number, but for
+ * those that the tool did not wait for. */
 static size_t end_waiting(const struct hook *hook, enum al_hold_end how)
 {
     al_auto(al_json_decrefp) json_t *input = hook->tool ? al_redact_input(hook->input, NULL) : NULL;

@@ -212,7 +212,7 @@ static bool take_back(const json_t *record, struct al_str *text)
     return true;
 }
 
-/* Where Claude Code has its rules about tools. */
+/* The place of Claude Code's rules about tools. */
 #define RULES "permissions"
 
 static int add_rules(const char *list, const struct al_strv *rules, struct al_str *text,
@@ -500,7 +500,7 @@ static int write_plan(const struct plan *plan, struct al_error *err)
 #define DENIED_SHELL "Bash(git *)"
 #define DENIED_OTHER "Bash(/usr/bin/git *)"
 
-/* How long the question whether git ignores the file may take. */
+/* The time that the question whether git ignores the file may take. */
 #define LOOK_MS 5000u
 
 static const char rules_offer[] =

@@ -74,8 +74,8 @@ int al_settings_json_add(struct al_str *text, al_settings_path path, const json_
 /** The value of a member as a new reference; NULL: the text is no JSON, or has no such member. */
 json_t *al_settings_json_get(const struct al_str *text, al_settings_path path);
 
-/** Remove a member, if it is there; with `item`, remove that value from the array that it is.  What
- * has nothing left goes too, but for the top object. */
+/** Remove a member, if it is there; with `item`, remove that value from the array that it is.  A
+ * container that has nothing left goes too, but for the top object. */
 int al_settings_json_remove(struct al_str *text, al_settings_path path, const json_t *item,
                             struct al_error *err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What stands in for the parts that a build leaves out; each says so.  And in a static program, for
- * what the C library would load libraries of the machine for, which may be those of another one. */
+/* Stand-ins for the parts that a build leaves out; each says so.  And in a static program, for what
+ * the C library would load libraries of the machine for, which may be those of another one. */
 #include <errno.h>
 #include <iconv.h>
 #include <pwd.h>
