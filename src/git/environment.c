@@ -341,7 +341,7 @@ static const struct driver {
     { "guitool.*.path", "false", NULL, NULL },
 };
 
-/* What changes what is shown, who commits, and how a command works. */
+/* Settings of what is shown, who commits, and how a command works. */
 static const char harmless[] =
     "advice.* apply.* author.* blame.blankboundary blame.coloring blame.date blame.show* "
     "branch.autosetup* branch.sort branch.*.description branch.*.rebase "

@@ -33,7 +33,7 @@ void al_overrides_add_always(struct al_strv *pairs, const char *excludes, const 
 /** Append what a child that writes gets besides. */
 void al_overrides_add_writing(struct al_strv *pairs);
 
-/** If a repository must not decide `key`, append the pair that neutralises it, once however often
+/** Append the pair that neutralises `key` if a repository must not decide it, once however often
  * the key is set.  True when it was a driver key not seen before. */
 bool al_overrides_add_for(struct al_strv *pairs, const char *key);
 

@@ -14,7 +14,7 @@ const char al_not_downloaded[] =
     "it; a user runs this very command with git itself, or 'git fetch --refetch --no-filter'.";
 
 /* Messages of git (in the C locale, which every child gets): its exit code is the same for all of
- * them.  With the reason, the code and the subject that they mean; with `end`, the name of the
+ * them.  Each has the reason, the code and the subject that it means; with `end`, the name of the
  * subject stands between the words and it, or the end of the line if it is "".  The first row that
  * fits counts. */
 static const struct {

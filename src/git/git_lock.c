@@ -32,8 +32,8 @@
 #define LOOK_FIRST_MS 1
 #define LOOK_MOST_MS  200
 
-/** How long a lock without a holder is waited for: a git may have ended at this moment, or run
- * where /proc does not show it. */
+/** The wait for a lock without a holder: a git may have ended at this moment, or run where /proc
+ * does not show it. */
 #define BRIEF_MS 2000u
 
 #define REMEDY(name, place)                                                                        \

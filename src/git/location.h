@@ -149,7 +149,7 @@ void al_git_list_below(int dir_fd, struct al_strv *out);
 /** Test whether a directory is itself a git directory, as a bare repository is. */
 bool al_git_is_bare_dir(const char *dir);
 
-/** Which git directories may be settled.  Borrowed. */
+/** The git directories that may be settled.  Borrowed. */
 struct al_git_dirs_options {
     const struct al_strv *listed;    /**< the user's git_dirs, absolute; NULL: none */
     const struct al_strv *forbidden; /**< as for al_roots_add() */

@@ -55,7 +55,7 @@ bool al_ref_is_stored(const struct al_location *at, const char *name)
     return is && at->config && at->config->has_reftable;
 }
 
-/* What git says of a reference; NULL: nothing. */
+/* The answer of git about a reference; NULL: nothing. */
 static char *ask(const struct al_location *at, const char *const *words, const char *name)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;

@@ -61,8 +61,8 @@ bool al_git_read_well(const struct al_git_output *output)
 
 static void add_system(struct al_confine_rules *rules, const struct al_git *git)
 {
-    /* Not /etc/passwd: a link in .git could bring a file that is readable here into an answer.
-     * With user.useConfigOnly git does not ask for the user's name. */
+    /* Not /etc/passwd: a link in .git could bring a file that is readable here into an answer.  git
+     * does not ask for the user's name with user.useConfigOnly. */
     static const char *const readable[] = {
         "/usr/lib",
         "/lib",

@@ -77,7 +77,7 @@ struct al_git_output {
 void al_git_output_clear(struct al_git_output *output);
 
 /** Test whether a git that reads succeeded: it exited with 0, or was stopped because no more output
- * was wanted.  For a git that may write, compare exit_code with 0. */
+ * was wanted.  The exit_code of a git that may write is compared with 0 instead. */
 bool al_git_read_well(const struct al_git_output *output);
 
 /**

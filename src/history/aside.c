@@ -170,7 +170,7 @@ static void hidden_name(const struct al_aside_entry *entry, char ret_name[64])
     (void)snprintf(ret_name, 64, AL_ASIDE_HIDDEN "%lu", entry->seq);
 }
 
-/* What the hidden folder says: nobody can have another folder say that of this entry. */
+/* The text of the hidden folder: nobody can have another folder say that of this entry. */
 static char *hidden_mark(const struct al_aside_entry *entry)
 {
     struct stat st;

@@ -14,10 +14,10 @@
  * An entry <seq> is what one call moved.  Its record is a sequence of words, each with a NUL:
  *
  *   note <text>     its maker's own; its things belong together: all of them go back, or none.
- *                   Without one they are files that somebody saved, each for itself.
+ *                   Files without one were saved by somebody, each for itself.
  *   item <path>     a thing, where it was: written before it is moved
  *   beside <path>   the folder that has the hidden one
- *   end             all is moved.  Without it, and after "again", an entry was on its way when
+ *   end             all is moved.  An entry without it, or after "again", was on its way when
  *                   airlock was killed: al_aside_tidy() moves back what is there.
  *   gone            it is being removed for good
  *
@@ -105,7 +105,7 @@ void al_aside_remove(struct al_aside_entry *entry);
 
 /**
  * Clear up after processes that were killed: what was under way is moved back, what is empty goes.
- * What cannot go back, since something is there by now, stays aside as an entry.
+ * A thing that cannot go back, since something is there by now, stays aside as an entry.
  *
  * @param below  Where the repository's things can have been: absolute directories.  A record that
  *               names another place is not airlock's, but came with the repository.

@@ -59,7 +59,7 @@ void al_key_mac(const struct al_key *key, const void *data, size_t len,
 /* The content of the head file: nothing, a head that this key signed, or something else. */
 enum head_found { HEAD_EMPTY, HEAD_GOOD, HEAD_BAD };
 
-/* `*ret_head` is that of an empty journal unless it is HEAD_GOOD.  What was found, or -errno. */
+/* `*ret_head` is that of an empty journal unless it is HEAD_GOOD.  Its state, or -errno. */
 static int read_head(int fd, const struct al_key *key, struct al_head *ret_head)
 {
     char text[AL_HEAD_BYTES + 1], mac[AL_MAC_HEX + 1];
@@ -201,8 +201,8 @@ static int read_end(struct al_chain *chain, struct al_head *head)
     return 0;
 }
 
-/* Begin a new file if the line would make this one too large.  If the process dies in between,
- * was_renamed() tells the next writer. */
+/* Begin a new file if the line would make this one too large.  was_renamed() tells the next writer
+ * if the process dies in between. */
 static int begin_file(struct al_chain *chain, struct al_head *head, size_t len)
 {
     al_auto(al_freep) char *full = NULL;
@@ -322,7 +322,7 @@ int al_chain_check(struct al_chain *chain, struct al_error *err)
     return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", chain->file) : 0;
 }
 
-/* Without its key no line could be verified any more, so a new one is durable. */
+/* No line could be verified any more without its key, so a new one is durable. */
 static int load_or_create_key(struct al_chain *chain, struct al_error *err)
 {
     al_auto(al_freep) char *path = al_journal_beside(chain->file, ".key");
@@ -379,7 +379,7 @@ int al_chain_open(struct al_chain *chain, const char *file, struct al_error *err
     if (file[0] != '/')
         return al_error_set(err, AL_ERR_EXECUTION, "the journal '%s' is not an absolute path",
                             file);
-    /* With the '/', after which a link is followed. */
+    /* The '/' stays, after which a link is followed. */
     dir = al_strndup(file, (size_t)(strrchr(file, '/') - file) + 1);
     chain->dir_fd = al_journal_open_dir(dir, err);
     return chain->dir_fd < 0 ? chain->dir_fd : open_files(chain, err);
@@ -526,8 +526,8 @@ int al_journal_verify(const char *file, struct al_verdict *ret_verdict, struct a
     struct stat st;
     int key_status = al_key_load(key_path, &key, err), fd, r = al_journal_lock_head(file, &fd);
 
-    /* Find the files and where the chain ends, while no line is appended.  Without a key there is
-     * no end to find. */
+    /* Find the files and where the chain ends, while no line is appended.  There is no end to find
+     * without a key. */
     if (fd >= 0 && r == 0 && key_status == 0)
         r = walk.found = read_head(fd, &key, &walk.head);
     if (r >= 0)

@@ -7,7 +7,7 @@
  * to the store alone.  It runs no hook and no filter, takes no lock in the repository and writes
  * nothing there.
  *
- * Which checkpoints an execution has:
+ * The checkpoints of an execution:
  *
  *   before  taken first; the journal's `git_commit` is its id
  *   after   taken at the end; al_checkpoint_find_after() finds it by the id of the one before;
@@ -39,8 +39,8 @@ struct al_checkpoint_settings {
     /** Checkpoints younger than this stay even in a store that is too large.  Otherwise an agent
      * could fill the store to get rid of what was taken before. */
     uint32_t keep_s;
-    /** When this session began (since 1970; 0 when unknown).  Checkpoints taken since then stay as
-     * well. */
+    /** The beginning of this session (since 1970; 0 when unknown).  Checkpoints taken since then
+     * stay as well. */
     int64_t began_ns;
     uint32_t max_age_days; /**< older checkpoints are dropped */
     /** Larger files are left out, with a warning that names them. */
@@ -108,7 +108,7 @@ struct al_checkpoint_reason {
      * it may lock or unlock as "linked-lock<top>": the checkpoint has them as well
      * (history/worktree.h).  NULL: none. */
     const struct al_strv *linked;
-    /** For a checkpoint after an execution: the id of the one before.  Else NULL. */
+    /** The id of the one before, for a checkpoint after an execution.  Else NULL. */
     const char *before;
     /** Full names of references that the operation may delete or move; may be NULL. */
     const struct al_strv *dropping;
@@ -117,8 +117,8 @@ struct al_checkpoint_reason {
     /** Receives the files of `overwriting`, or those below them, that exist and that the checkpoint
      * does not have.  May be NULL. */
     struct al_strv *ret_missing;
-    /** With `before`: receives what the execution changed.  If that is nothing, the checkpoint
-     * before is the one after as well, and no other is kept.  May be NULL. */
+    /** The changes of the execution, received with `before`.  The checkpoint before is the one
+     * after as well if there are none, and no other is kept.  May be NULL. */
     struct al_differences *ret_changes;
 };
 
@@ -138,7 +138,7 @@ struct al_pending_checkpoint;
 /**
  * Take a checkpoint before an execution that may still be refused.
  *
- * Until al_checkpoint_accept() it is in no list of the store, and al_checkpoint_exists() denies it.
+ * No list of the store has it until al_checkpoint_accept(), and al_checkpoint_exists() denies it.
  * Functions that read from `store` find it by its id.  Meanwhile neither another checkpoint may be
  * taken with this handle nor al_store_gc() called.
  *
@@ -324,15 +324,15 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
 
 /**
  * Compare the checkpoints before and after an execution, in the parts that both have: the
- * differences that it can have made.  What its operation does not change was changed by another
- * program meanwhile.
+ * differences that it can have made.  Parts that its operation does not change were changed by
+ * another program meanwhile.
  *
  * Packing references or refreshing the file times in an index makes no difference.  Two indexes are
  * equal when their entries are: mode, object, stage, path, and the intent-to-add, skip-worktree and
  * assume-unchanged bits.
  *
  * @param before  The checkpoint before the execution.
- * @param end     The one after.  If the execution was interrupted, a later one.
+ * @param end     The one after.  A later one if the execution was interrupted.
  */
 int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,
                              struct al_differences *ret_changes, struct al_error *err);

@@ -160,8 +160,8 @@ static void cut(struct al_pending_checkpoint *taken, const struct al_index_entry
     taken->cuts[taken->ncuts++] = at;
 }
 
-/* Cut the index into pieces.  If airlock does not read it as a whole, some entries are in another
- * file, or stand for directories, or are unknown: git tells all of them. */
+/* Cut the index into pieces.  git tells all entries if airlock does not read it as a whole: some
+ * are in another file, or stand for directories, or are unknown. */
 static int read_entries(struct al_pending_checkpoint *taken)
 {
     struct al_index_entry entry;
@@ -280,7 +280,7 @@ static void add_about(struct al_pending_checkpoint *taken)
         al_str_addf(&about, "index-time %" PRId64 "\n", taken->index_mtime_ns);
     if (taken->entries[0])
         al_str_addf(&about, "entries %s\n", taken->entries);
-    /* The index holds changes of HEAD's commit.  With references a checkpoint tells that commit
+    /* The index holds changes of HEAD's commit.  A checkpoint with references tells that commit
      * anyway.  Only a rollback to the checkpoint asks. */
     if (!taken->reason.before && has(taken, AL_PARTS_INDEX) && !has(taken, AL_PARTS_REFS)) {
         al_auto(al_freep) char *commit = al_ref_head(&taken->store->repo->at);

@@ -48,7 +48,7 @@ void al_files_clear(struct al_files *files)
 
 /* --- One directory --- */
 
-/** What is recorded now: the working tree, a nested repository or its git directory. */
+/** The things recorded now: the working tree, a nested repository or its git directory. */
 struct recorder {
     struct al_store *store;
     struct al_files *files;
@@ -189,7 +189,7 @@ static bool is_included(const struct al_strv *include_ignored, const char *path)
     for (size_t i = 0; include_ignored && i < include_ignored->count; i++) {
         const char *glob = include_ignored->items[i];
 
-        /* As in .gitignore, a glob without '/' matches the last component only. */
+        /* A glob without '/' matches the last component only, as in .gitignore. */
         if (fnmatch(glob, strchr(glob, '/') ? path : basename(path), 0) == 0)
             return true;
     }
@@ -216,7 +216,7 @@ static bool is_nested(const struct al_store *store, const char *path)
 }
 
 /* Whether to look only at the files that the execution can write: after it, others cannot be its
- * change.  What is a directory or nested needs git's list. */
+ * change.  Directories and nested repositories need git's list. */
 static bool looks_at_writes(const struct recorder *recorder)
 {
     const struct al_strv *writes = recorder->reason ? recorder->reason->writes : NULL;
@@ -436,7 +436,7 @@ static bool add_inline(struct recorder *recorder, const char *path)
     return al_file_id_equal(&before, &after);
 }
 
-/* Tell of all files that changed.  What goes comes first: a file may be in the place of a
+/* Tell of all files that changed.  A file that goes comes first: another may be in the place of a
  * directory.  False: the index has to be brought up to date. */
 static bool add_few(struct recorder *recorder)
 {

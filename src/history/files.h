@@ -2,8 +2,8 @@
 /*
  * The files of a working tree in a checkpoint: byte for byte, recorded by git.
  *
- * git has an index over the working tree in the store (git/plumbing/snapshot.h).  What differs
- * from it since the last checkpoint is recorded, and the rest is as the index has it.  A nested
+ * git has an index over the working tree in the store (git/plumbing/snapshot.h).  Differences from
+ * it since the last checkpoint are recorded, and the rest is as the index has it.  A nested
  * repository has an index of its own over its files, and one over its git directory.
  *
  *   in the checkpoint             of the working tree
@@ -75,8 +75,8 @@ void al_files_read_index(const struct al_store *store,
 void al_files_find_new(const struct al_store *store, struct al_strv *paths,
                        struct al_strv *ret_new);
 
-/** Forget what was recorded: the next checkpoint reads every file.  For a store that has lost
- * objects, or an index. */
+/** Forget what was recorded: the next checkpoint reads every file.  A store that has lost objects,
+ * or an index, needs it. */
 void al_files_forget(const struct al_store *store);
 
 /** The path in the working tree of a path in the checkpoint, which begins with one of the three

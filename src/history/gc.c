@@ -82,8 +82,8 @@ void al_store_remove(const struct al_store *store, const char *in, const char *p
 }
 
 /* Objects that no checkpoint needs.  A file that was as the repository's HEAD had it when the store
- * began is in the repository alone, so git may miss it here.  What has been packed together takes
- * the place of all other packs, and of the loose objects of links. */
+ * began is in the repository alone, so git may miss it here.  Objects that have been packed
+ * together take the place of all other packs, and of the loose objects of links. */
 static int prune(struct al_store *store, struct al_error *err)
 {
     al_auto(al_freep) char *hash = NULL;
@@ -193,8 +193,8 @@ static int64_t kept_since_ns(const struct al_store *store)
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
 }
 
-/* How many of the oldest checkpoints are dropped now: those that are too old, and a part of those
- * that may go if the store is too large. */
+/* The number of the oldest checkpoints that are dropped now: those that are too old, and a part of
+ * those that may go if the store is too large. */
 static size_t count_garbage(const struct al_store *store, const struct list *list,
                             int64_t oldest_ns, bool too_large)
 {
@@ -258,7 +258,7 @@ int al_store_gc(struct al_store *store, struct al_error *err)
         lock_shared(store);
         return 0;
     }
-    /* Until it has ended its packs are kept.  One that is kept when git packs, and not any more
+    /* Its packs are kept until it has ended.  One that is kept when git packs, and not any more
      * when prune() looks, would be lost. */
     al_beside_clear(&store->import);
     /* The files of writers that were killed: no other process is writing now. */

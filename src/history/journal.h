@@ -109,7 +109,7 @@ struct al_record_begin {
 };
 
 /**
- * Record that a call began.  Without a journal there is no record.
+ * Record that a call began.  There is no record without a journal.
  * @return 0, or AL_ERR_EXECUTION when the journal cannot be written.
  */
 int al_record_open(struct al_journal *journal, const struct al_record_begin *begin,
@@ -161,11 +161,11 @@ void al_record_share(const struct al_record *record);
 bool al_journal_held_no_lock(const json_t *line);
 
 /**
- * Write the line of a call that has ended, and free the record.  If the call has side effects, the
- * line is on the disk when this returns, see al_journal_sync_later().
+ * Write the line of a call that has ended, and free the record.  The line of a call with side
+ * effects is on the disk when this returns, see al_journal_sync_later().
  * @return 0; AL_ERR_EXECUTION, with a warning: the call has happened.  The open record then stays
- *         for the next process that opens the journal.  With `overlaps` also AL_ERR_AGAIN, and
- *         nothing is done: more has ended since al_record_seen(), which is moved on.
+ *         for the next process that opens the journal.  AL_ERR_AGAIN with `overlaps`, and nothing
+ *         is done: more has ended since al_record_seen(), which is moved on.
  */
 int al_record_close(struct al_record *record, const struct al_record_end *end);
 

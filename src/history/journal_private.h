@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the files of the journal share: the chain of lines (chain.c), the records of running calls
- * (open_records.c), and the files and their lines (reading.c).
+ * The parts that the files of the journal share: the chain of lines (chain.c), the records of
+ * running calls (open_records.c), and the files and their lines (reading.c).
  *
  * The log is append-only, and shared by processes and threads.  To append a line, a writer
  *
@@ -48,8 +48,8 @@ struct al_head {
     char next[AL_MAC_HEX + 1]; /**< of the line that is being appended, or zeros */
 };
 
-/** Size of the head file in bytes: the members of struct al_head, and an HMAC of them.  Without it,
- * anyone who removes the last line could build the head from that line's `prev`. */
+/** Size of the head file in bytes: the members of struct al_head, and an HMAC of them.  Anyone who
+ * removes the last line could build the head from that line's `prev` without it. */
 #define AL_HEAD_BYTES (2 * (20 + 1) + 3 * (AL_MAC_HEX + 1))
 
 /** Overwrite the head.  0 or -errno. */

@@ -25,7 +25,7 @@ struct ids {
     struct al_oid_set set;
 };
 
-/** What is known of a repository's commits. */
+/** The facts about a repository's commits. */
 struct keeper {
     struct al_store *store;
     struct al_location bare; /* its, which borrows what is held */

@@ -2,12 +2,12 @@
 /*
  * Keeping commits that a repository loses.
  *
- * A checkpoint names the commits of the repository and does not hold them.  What a reference that
- * is gone reached alone, and what only the stash, a detached HEAD or an unfinished operation
- * reaches, is packed into the store, in packs with a `.keep` file.
+ * A checkpoint names the commits of the repository and does not hold them.  Commits that a
+ * reference which is gone reached alone, and those that only the stash, a detached HEAD or an
+ * unfinished operation reaches, are packed into the store, in packs with a `.keep` file.
  *
- * The file `seen` of the store has what the last checkpoint saw.  Without it, nothing is known to
- * be lost, and what is easily lost is packed once more:
+ * The file `seen` of the store has what the last checkpoint saw.  A store without it knows of
+ * nothing lost, and what is easily lost is packed once more:
  *
  *   <id> SP <hash>    a pack holds it
  *   <id> SP ref       a reference

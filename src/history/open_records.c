@@ -98,7 +98,7 @@ int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *
     return r;
 }
 
-/* If the line cannot be written, the call is shown as running for a moment longer. */
+/* A line that cannot be written shows the call as running for a moment longer. */
 void al_open_record_written(struct al_open_record *record)
 {
     al_auto(al_json_decrefp) json_t *written = al_json_object();

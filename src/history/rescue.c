@@ -116,7 +116,7 @@ static void release(struct al_rescue *rescue)
     }
 }
 
-/* git has a file under this number.  What had it before is closed. */
+/* git has a file under this number.  The file that had it before is closed. */
 static void given(void *payload, pid_t pid, int number)
 {
     struct al_rescue *rescue = payload;
@@ -186,7 +186,7 @@ static void decide_remove(struct al_rescue *rescue, const struct al_watch_event 
     rescue->removed = al_strdup(event->path);
 }
 
-/* Rename over a file, which is kept.  If it cannot be kept, both are where they were: the caller
+/* Rename over a file, which is kept.  Both are where they were if it cannot be kept: the caller
  * removes the file at the first path. */
 static int rename_over(struct al_rescue *rescue, int from_fd, const char *from, int to_fd,
                        const char *to, const char *to_path)

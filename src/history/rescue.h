@@ -11,9 +11,9 @@
  *   git truncates it         it is moved aside, and git gets a new file
  *   git creates it           git gets the new file, and until it has closed that, others wait who
  *                            open it (a lease, fcntl(2)): no save is mixed with what git writes.
- *                            What somebody saved where git has just removed a file is moved aside
+ *                            A file saved where git has just removed one is moved aside
  *
- * When the call has done its work, al_rescue_end() looks at what is aside: what the store has is
+ * al_rescue_end() looks at what is aside when the call has done its work: what the store has is
  * dropped, all else stays aside and is named.  A file that somebody still has open for writing
  * stays as well.  The files in the git directory are git's own.
  *
@@ -47,7 +47,7 @@ struct al_look {
  */
 void al_look_at(int dir_fd, const char *name, bool sha256, struct al_look *ret_look);
 
-/** What one call takes out of a working tree. */
+/** The files that one call takes out of a working tree. */
 struct al_rescue;
 
 /** Begin.  `at` is borrowed.
@@ -55,7 +55,7 @@ struct al_rescue;
 int al_rescue_begin(const struct al_location *at, bool is_required, struct al_rescue **ret_rescue,
                     struct al_error *err);
 
-/** For al_proc_spec.watch, and al_run_limits.watch. */
+/** The al_proc_spec.watch, and al_run_limits.watch. */
 const struct al_watch *al_rescue_watch(struct al_rescue *rescue);
 
 /**
@@ -85,7 +85,7 @@ bool al_rescue_take_touched(struct al_rescue *rescue, struct al_strv *ret_files)
 int al_rescue_end(struct al_rescue *rescue, struct al_store *store, struct al_strv *ret_kept,
                   struct al_error *err);
 
-/** Release it.  Without al_rescue_end(), everything stays aside.  NULL is allowed. */
+/** Release it.  Everything stays aside without al_rescue_end().  NULL is allowed. */
 void al_rescue_free(struct al_rescue *rescue);
 
 #endif

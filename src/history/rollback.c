@@ -8,7 +8,7 @@
  *   airlock's write lock     every run but a dry run   so that airlock's other writers wait
  *   index.lock               every run but a dry run   so that git's writers wait
  *
- * Since only one rollback runs at a time, a lock with a rollback's token was left by one that was
+ * Only one rollback runs at a time, so a lock with a rollback's token was left by one that was
  * killed.
  */
 #include "history/rollback.h"
@@ -290,7 +290,7 @@ static int find_executions(struct context *ctx, struct al_error *err)
     return r;
 }
 
-/* What was done in another repository, whose path this one has now, is none of its history. */
+/* Executions in another repository, whose path this one has now, are none of its history. */
 static int check_repository(const struct context *ctx, struct al_error *err)
 {
     const struct al_way *way = &ctx->way;

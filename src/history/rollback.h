@@ -2,10 +2,9 @@
 /*
  * Going back to before some executions.
  *
- * The present is checkpointed first, so that a rollback can be undone like any other execution.  If
- * other changes since then would be lost, the rollback stops unless it is forced.  A dry run, or a
- * rollback that is refused, leaves no checkpoint.  docs/ROLLBACK.md
- * has the details.
+ * The present is checkpointed first, so that a rollback can be undone like any other execution.
+ * The rollback stops if other changes since then would be lost, unless it is forced.  A dry run, or
+ * a rollback that is refused, leaves no checkpoint.  docs/ROLLBACK.md has the details.
  */
 #ifndef AL_HISTORY_ROLLBACK_H
 #define AL_HISTORY_ROLLBACK_H
@@ -55,16 +54,15 @@ struct al_rollback {
     struct al_strv kept; /**< files that stay although the checkpoint does not have them: ignored */
     /** Files that were there before, and whose content no checkpoint has. */
     struct al_strv lacking;
-    /** What `own_session` leaves to a user: how git works here, where a program changed it. */
+    /** Settings that `own_session` leaves to a user: how git works, where a program changed it. */
     struct al_strv settings;
-    /** What somebody changed while the rollback was at work: it stays as it is, and the
-     * rest is rolled back. */
+    /** Changes that somebody made meanwhile: they stay, and the rest is rolled back. */
     struct al_strv left;
     struct al_differences changes; /**< from the present to the checkpoint */
     struct al_strv calls; /**< the executions that are undone, newest first, as "git_add: Stage
                              a.c"; none for a redo or a rollback that is continued */
     /** Executions that go although they were not meant: they ran while a command of `airlock run`
-     * did that is undone.  As "execution 8, git_commit by anna". */
+     * did that is undone.  Each is "execution 8, git_commit by anna". */
     struct al_strv meanwhile;
     struct al_strv pushes; /**< of this session, among them, in the same way: an undo leaves what
                               was pushed, and what is known of the remote */
@@ -89,8 +87,8 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
 
 /**
  * Restore what an operation, which failed in the middle of its work and has ended, has changed
- * between its two checkpoints: files, index, references and the state of operations.  With the
- * repository's write lock held.  The objects of both checkpoints stay in the store.
+ * between its two checkpoints: files, index, references and the state of operations.  The caller
+ * holds the repository's write lock.  The objects of both checkpoints stay in the store.
  *
  * @param before, after  The checkpoints before and after the operation.
  * @param files          The files, relative to the top and sorted, that it has written; NULL: all

@@ -225,7 +225,7 @@ static bool is_leftover(const struct al_difference *change)
            strlen(name) == strlen(begin) + AL_LOCK_TOKEN - 1;
 }
 
-/* What is left of a change after another execution, whose own it may be in part. */
+/* The rest of a change after another execution, whose own it may be in part. */
 static void go_on(struct al_store *store, const char *before, struct al_difference *change)
 {
     al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
@@ -647,7 +647,7 @@ static int diff_sides(const struct al_way *way, bool lines, bool staged,
     int r = 0;
 
     for (size_t i = 0; i < 2 && r == 0; i++) {
-        /* Without references it is not known which commits HEAD's branch was at. */
+        /* The commits that HEAD's branch was at are not known without references. */
         if (!staged && sides[i]->without & AL_PARTS_REFS)
             return 0;
         if (!staged)

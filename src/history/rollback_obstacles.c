@@ -75,7 +75,7 @@ int al_obstacles_others(struct al_way *way, const struct al_difference *change, 
         return 0;
     if (change->part == AL_PART_STASH)
         r = loses_entry(way, change, now, &loses, err);
-    /* Where worktrees share a stash, the log tells whose entries there are. */
+    /* The log of a stash that worktrees share tells whose entries there are. */
     else if (change->part == AL_PART_REF && !strcmp(change->name, STASH_REF))
         loses = !way->owners.is_shared;
     if (r == 0 && loses)
@@ -188,7 +188,7 @@ static void add_in_the_way(struct al_way *way, const struct al_difference *value
         al_strv_take(&way->report->lost, al_difference_words(&change));
 }
 
-/* What is added has no `to`: it makes no more changes, wherever it is put. */
+/* An added change has no `to`: it makes no more changes, wherever it is put. */
 void al_obstacles_in_the_way(struct al_way *way, const struct al_differences *now,
                              struct al_differences *changes)
 {
@@ -220,7 +220,7 @@ static bool is_removed(const void *payload, const char *path)
     return found && !found->to;
 }
 
-/* What is in the place of a file that is not there, or of its directory; NULL: nothing, or just
+/* The thing in the place of a file that is not there, or of its directory; NULL: nothing, or just
  * this file.  Caller frees. */
 static char *find_unsaved(const struct al_way *way, const struct al_difference *change)
 {
@@ -401,8 +401,8 @@ void al_commit_treeish(const struct al_store *store, const char *commit,
     al_oid_text(&none, store->sha256, ret_treeish);
 }
 
-/* The index holds changes of HEAD's commit.  Where HEAD has another commit by now, the entries that
- * come back may be another change: the removal of a file that was committed since, or its old
+/* The index holds changes of HEAD's commit.  The entries that come back may be another change where
+ * HEAD has another commit by now: the removal of a file that was committed since, or its old
  * content.  Such files are named. */
 static int check_committed(struct al_way *way, struct al_error *err)
 {
@@ -431,7 +431,7 @@ static int check_committed(struct al_way *way, struct al_error *err)
     for (size_t i = 0; r == 0 && i < files.count; i++) {
         al_auto(al_freep) char *name = al_asprintf("/%s", files.items[i]);
 
-        /* Without entries it is not known which of them change.  On another branch each does. */
+        /* Each may change without entries to tell.  On another branch each does. */
         if (!way->entries.count || al_change_find(&way->changes, AL_PART_HEAD, "HEAD") ||
             al_change_find(&way->entries, AL_PART_INDEX, name))
             al_strv_take(&way->report->committed, al_text_sanitize_line(files.items[i]));

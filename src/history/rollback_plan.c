@@ -490,7 +490,7 @@ static int find_whole(struct al_way *way, const char *entries, struct al_error *
     return r;
 }
 
-/* As a whole, unless somebody else has changed it since. */
+/* The index goes back as a whole, unless somebody else has changed it since. */
 static int find_index(struct al_way *way, const struct items *items, struct al_error *err)
 {
     const struct item *item = find_item(items, AL_PART_INDEX, "index");
@@ -515,7 +515,7 @@ static int find_index(struct al_way *way, const struct items *items, struct al_e
     if (is_others && !way->plan.resumes)
         al_strv_take(&way->report->lost, al_difference_words(&item->change));
     r = find_whole(way, item ? item->change.to : now, err);
-    /* Which entries these are is only looked at. */
+    /* These entries are only looked at. */
     if (r == 0 && way->index)
         (void)compare_entries(way, &way->from->index, &way->index->index, &way->entries);
     return r;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the files of the rollback share.
+ * The parts that the files of the rollback share.
  *
  *   rollback.c            one rollback from its locks to its line in the journal
  *   rollback_executions.c which executions, and `airlock diff`, which shows them
@@ -76,8 +76,8 @@ int al_executions_read(const char *file, const char *top, struct al_executions *
                        struct al_error *err);
 void al_executions_clear(struct al_executions *executions);
 
-/** Forget the executions of other agents, or of other sessions; NULL: any.  What they changed then
- * counts like any other change. */
+/** Forget the executions of other agents, or of other sessions; NULL: any.  Their changes then
+ * count like any other change. */
 void al_executions_keep(struct al_executions *executions, const char *agent, const char *session);
 
 /** Note which of them users have rolled back, for a session, which forgets what others do. */
@@ -215,7 +215,7 @@ int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *r
 /* --- Obstacles (rollback_obstacles.c) --- */
 
 /** Somebody else gave a thing the value `now`, after an execution left it as change->from and
- * before it becomes change->to.  What is lost is named in the report. */
+ * before it becomes change->to.  The report names what is lost. */
 int al_obstacles_others(struct al_way *way, const struct al_difference *change, const char *now,
                         unsigned now_mode, struct al_error *err);
 
@@ -256,7 +256,7 @@ int al_restore_objects(const struct al_way *way, struct al_error *err);
  *   3. the working tree; the state of operations and the configuration
  *   4. the index
  *
- * When it was interrupted anywhere, it can be completed from the same checkpoints.  Files that no
+ * It can be completed from the same checkpoints when it was interrupted anywhere.  Files that no
  * checkpoint has are never overwritten or removed: ignored files and files that were too large stay
  * (report->kept), and what somebody saves meanwhile (report->left).
  */

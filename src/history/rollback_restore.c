@@ -3,9 +3,9 @@
  * Putting back what checkpoints have.
  *
  * A file is written without a name, gets a temporary one, and is then exchanged with what has its
- * place.  What comes out is looked at: if it is not what was expected, somebody else saved it
- * meanwhile, and both are exchanged again.  So nothing is written over that nobody has a copy of.
- * What is to be removed is moved to the temporary name and looked at in the same way, and a new
+ * place.  The file that comes out is looked at: if it is not what was expected, somebody else saved
+ * it meanwhile, and both are exchanged again.  So nothing is written over that nobody has a copy
+ * of.  A file to be removed is moved to the temporary name and looked at in the same way, and a new
  * file is placed where nothing is.  No symbolic link is followed, so nothing outside the directory
  * is touched, whatever is in it.
  *
@@ -363,7 +363,7 @@ static int remove_files(const struct al_way *way, struct al_error *err)
     return r;
 }
 
-/* Without these two directories git knows no git directory, and a checkpoint has files alone. */
+/* git knows no git directory without these two directories, and a checkpoint has files alone. */
 static void complete_nested(const struct al_way *way, const struct al_difference *change)
 {
     const char *found = change->part == AL_PART_WORKTREE ? strstr(change->name, "/.git/") : NULL;
@@ -433,7 +433,7 @@ static int restore_refs(const struct al_way *way, struct al_error *err)
     return al_git_move_refs(way->repo, moves, count, err);
 }
 
-/* What would be in files, if references were. */
+/* The state that is kept with references which are in no files. */
 static int restore_stored(const struct al_way *way, struct al_error *err)
 {
     int r = 0;
@@ -484,7 +484,7 @@ static int remove_worktrees(const struct al_way *way, struct al_error *err)
     for (size_t i = 0; i < way->nworktrees && r == 0; i++) {
         const struct al_linked_change *change = &way->worktrees[i];
 
-        /* Without its administrative directory it is no worktree, but somebody's directory. */
+        /* A worktree without its administrative directory is none, but somebody's directory. */
         if (change->goes && change->found.id)
             r = al_worktree_put_aside(way->repo, &change->place, &change->found, change->name, true,
                                       err);
@@ -529,7 +529,7 @@ static int restore_worktrees(const struct al_way *way, struct al_error *err)
 
 /* --- Objects that the repository has lost --- */
 
-/* What references, entries and the files of unfinished operations of the target name. */
+/* The objects named by references, entries and the files of unfinished operations of the target. */
 static int add_named(const struct al_way *way, struct al_strv *ids, struct al_error *err)
 {
     int r = 0;
@@ -687,8 +687,8 @@ int al_restore_apply(struct al_way *way, struct al_error *err)
 
 /* --- What a killed one left --- */
 
-/* A leftover file beside others is one that was to go, or to come.  If there is no copy, somebody
- * saved it just then: it gets another name. */
+/* A leftover file beside others is one that was to go, or to come.  A leftover without a copy was
+ * saved by somebody just then: it gets another name. */
 static void tidy_beside(const struct al_way *way, const struct al_differences *changes,
                         const char *temp)
 {

@@ -137,7 +137,7 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
         al_store_close(store);
         return r;
     }
-    /* For users who delete old stores: when this one was used last. */
+    /* The last use of this store, for users who delete old ones. */
     (void)futimens(store->lock_fd, NULL);
     *ret_store = store;
     return 0;

@@ -64,9 +64,9 @@ struct al_store {
     struct al_saved *loaded; /* checkpoints that were read, the last one first */
 };
 
-/** What tells the repository from another one at its path, but not from a copy of it:
- * "<time>/<inode>.<birth>", the time of a file that git writes as it makes the repository, which
- * copies and backups keep, and what names the directory while it is there.  Caller frees. */
+/** The identity of the repository, which tells it from another one at its path, but not from a copy
+ * of it: "<time>/<inode>.<birth>", the time of a file that git writes as it makes the repository,
+ * which copies and backups keep, and what names the directory while it is there.  Caller frees. */
 char *al_store_repository(const struct al_store *store);
 
 /** Test whether two of these are of one repository: one half of them is the same, or one is "". */

@@ -4,7 +4,7 @@
  * in it, ignored files too, and the administrative directory with HEAD, index, own references,
  * logs, submodules and the state of an operation.
  *
- * What only the worktree reached, git could collect meanwhile.  So its entry has a pack of that
+ * git could collect meanwhile what only the worktree reached.  So its entry has a pack of that
  * (`kept-<hash>.pack`) beside the two directories, and the branch that it had checked out is noted:
  *
  *   is <id>               which worktree it is, see al_worktree_identity()
@@ -23,8 +23,8 @@
 #include "git/repo/repo.h"
 #include "verbs/worktree/find.h"
 
-/** Which worktree it is: the same after it came back, and another one if it was made again under
- * its name.  Caller frees; NULL: there is none. */
+/** The identity of a worktree: the same after it came back, and another one if it was made again
+ * under its name.  Caller frees; NULL: there is none. */
 char *al_worktree_identity(const struct al_worktree_found *found);
 
 /* --- In a checkpoint of another working tree --- */
@@ -68,7 +68,7 @@ void al_linked_tidy(const struct al_repo *repo, const struct al_strv *linked);
 int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
                    struct al_gitdir_files *files, struct al_error *err);
 
-/** Which worktree such a file is about.  Caller frees; NULL: none. */
+/** The worktree that such a file is about.  Caller frees; NULL: none. */
 char *al_linked_is(const struct al_str *text);
 
 /** Test whether this is the id of such a file that is about none; NULL is. */
@@ -77,7 +77,7 @@ bool al_linked_is_none(const char *oid, bool sha256);
 /* --- Aside --- */
 
 /**
- * Move a worktree aside.  With the repository's write lock held.
+ * Move a worktree aside.  The caller holds the repository's write lock.
  *
  * @param keeps  It may come back; false: then it is removed for good.
  * @return 0; an error, and everything is where it was.
@@ -90,7 +90,7 @@ int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_p
  * Check that a worktree could come back: it is aside, and nothing else has its place, or its branch
  * checked out.
  *
- * @param found  What has its name now.  If that is a worktree, it goes first.
+ * @param found  What has its name now.  A worktree there goes first.
  * @param id     Its identity.
  */
 int al_worktree_check_return(const struct al_repo *repo, const struct al_worktree_place *place,
@@ -98,7 +98,7 @@ int al_worktree_check_return(const struct al_repo *repo, const struct al_worktre
                              const char *id, struct al_error *err);
 
 /**
- * Move a worktree back, with its branch if that is gone.  With the write lock held.
+ * Move a worktree back, with its branch if that is gone.  The caller holds the write lock.
  *
  * @return 0; AL_ERR_NOT_FOUND; an error that names what is in the way, and it is still aside.
  */

@@ -103,7 +103,7 @@ struct al_hunk_list {
 
 void al_hunk_list_clear(struct al_hunk_list *list);
 
-/** What is staged and what is not.  Set up with AL_HUNK_SIDES_INIT. */
+/** The staged hunks and the others.  Set up with AL_HUNK_SIDES_INIT. */
 struct al_hunk_sides {
     struct al_hunk_list staged, unstaged;
 };
@@ -181,7 +181,7 @@ int al_hunks_choose(const struct al_hunk_list *list, const struct al_strv *ids,
 /** Append the paths of the files that have a chosen hunk, relative to the top, in file order. */
 void al_hunk_choice_paths(const struct al_hunk_choice *choice, struct al_strv *out);
 
-/** How hunks are applied. */
+/** The way hunks are applied. */
 enum al_hunk_apply {
     AL_HUNKS_STAGE,   /**< unstaged ones, to the index */
     AL_HUNKS_UNSTAGE, /**< staged ones, out of the index */

@@ -102,7 +102,7 @@ static int write_quietly(const struct al_location *at, bool starts_children,
     return al_git_write(at, &command, 0, err);
 }
 
-/* While objects are read. */
+/* The state while objects are read. */
 struct reading {
     const char *const *oids;
     size_t noids, which;

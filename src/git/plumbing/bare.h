@@ -85,7 +85,7 @@ int al_bare_read_changes(const struct al_location *at, const char *from, const c
                          const char *const *paths, al_bare_change_fn take, void *payload,
                          struct al_error *err);
 
-/** How al_bare_diff() compares. */
+/** The way al_bare_diff() compares. */
 enum al_bare_diff {
     AL_BARE_LINES = 1,    /**< a patch instead of a diffstat */
     AL_BARE_WORKTREE = 2, /**< only what is below the directory "worktree" of both */

@@ -85,8 +85,8 @@ int al_git_list_files(const struct al_repo *repo, int top_fd, al_record_fn take,
 
 /* Tracked files, by their names. */
 
-/** Append the tracked files that `names` (relative to the top) name or contain.  For names that do
- * not exist on disk.  One git child for each batch of names. */
+/** Append the tracked files that `names` (relative to the top) name or contain.  The names need not
+ * exist on disk.  One git child for each batch of names. */
 int al_repo_tracked_files(const struct al_repo *repo, const struct al_strv *names,
                           struct al_strv *ret_files, struct al_error *err);
 

@@ -54,7 +54,7 @@ int al_git_filtered_files(const struct al_repo *repo, const struct al_strv *file
  * git 2.54 on what hook.<name>.event names. */
 void al_git_skipped_hooks(const struct al_repo *repo, const char *hooks, struct al_str *out);
 
-/** For an approval: append a line each that names the hooks of this list that do not run, and that
+/** Append, for an approval, a line each that names the hooks of this list that do not run, and that
  * the commit is not signed although the configuration asks for it. */
 void al_git_show_skipped(const struct al_repo *repo, const char *hooks, struct al_str *out);
 

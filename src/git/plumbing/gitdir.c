@@ -199,7 +199,7 @@ static int add_shared_indexes(struct reader *reader, int git_fd)
     return r;
 }
 
-/* What is in no file, as its file would have it. */
+/* References that are in no file, as their file would have them. */
 static int add_stored(struct reader *reader, const struct al_location *at, const char *path)
 {
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;

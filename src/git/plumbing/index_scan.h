@@ -64,7 +64,7 @@ struct al_index_scan {
     bool failed;
 };
 
-/** Begin to read.  Without a file (-1), or data (NULL), there are no entries. */
+/** Begin to read.  There are no entries without a file (-1), or data (NULL). */
 void al_index_begin(struct al_index_scan *in, int fd, size_t oid_bytes);
 void al_index_begin_bytes(struct al_index_scan *in, const void *data, size_t len, size_t oid_bytes);
 
@@ -124,8 +124,8 @@ struct al_index_lock {
 #define AL_INDEX_LOCK_INIT ((struct al_index_lock){ .git_dir = -1, .fd = -1 })
 
 /**
- * Take the lock, and wait for who holds it.  With the write lock held.  Whatever is to be put into
- * place with al_index_lock_install() is copied from the index after this.
+ * Take the lock, and wait for who holds it.  The caller holds the write lock.  Files to be put into
+ * place with al_index_lock_install() are copied from the index after this.
  *
  * @return 0; otherwise as al_git_lock_wait().
  */
@@ -144,7 +144,7 @@ int al_index_lock_install(struct al_index_lock *lock, struct al_error *err);
 /** Remove the file, and free its name.  Takes the address of the variable. */
 void al_scratch_index_removep(char **path);
 
-/** `git read-tree` with these words, which end with NULL.  With the write lock held.
+/** `git read-tree` with these words, which end with NULL.  The caller holds the write lock.
  * @param index  NULL: the repository's own. */
 int al_index_read_tree(const struct al_repo *repo, const char *index, const char *const *words,
                        struct al_error *err);

@@ -127,7 +127,7 @@ static bool is_own(const struct al_location *at, const char *name)
     return name ? is_linked && !strcmp(strrchr(at->git_dir, '/') + 1, name) : !is_linked;
 }
 
-/* Who wants the heads. */
+/* The one who wants the heads. */
 struct taker {
     const struct al_location *at;
     al_head_fn *take;

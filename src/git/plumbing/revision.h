@@ -14,8 +14,8 @@
 #include "git/location.h"
 #include "git/repo/repo.h"
 
-/** For `git -c` where a user decides by the history.  A commit-graph is a file that anybody could
- * have written, and git trusts it about the parents of commits. */
+/** The setting for `git -c` where a user decides by the history.  A commit-graph is a file that
+ * anybody could have written, and git trusts it about the parents of commits. */
 #define AL_NO_COMMIT_GRAPH "core.commitGraph=false"
 
 /** Run a command that prints one word.  *ret_word is NULL when git exits with an error.  Caller
@@ -45,7 +45,7 @@ int al_git_resolve_branch(const struct al_repo *repo, const char *word, char **r
 int al_git_merge_base(const struct al_repo *repo, const char *one, const char *other,
                       char **ret_base, struct al_error *err);
 
-/** How many commits `ours` and `theirs` have that the other one has not. */
+/** The numbers of commits that `ours` and `theirs` have and the other one has not. */
 int al_git_count_apart(const struct al_repo *repo, const char *ours, const char *theirs,
                        size_t *ret_ours, size_t *ret_theirs, struct al_error *err);
 
@@ -100,7 +100,7 @@ int al_git_note_pushed(const struct al_repo *repo, struct al_error *err);
  * Test whether a remote-tracking branch has, or had, one of the commits that `from` reaches and
  * `to` does not.
  *
- * @param from, to  Full ids.  Without `to` (NULL), only `from` itself counts.
+ * @param from, to  Full ids.  Only `from` itself counts without `to` (NULL).
  */
 int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *to,
                       bool *ret_pushed, struct al_error *err);
@@ -124,8 +124,8 @@ char *al_git_default_branch(const struct al_repo *repo);
 
 /* Remote-tracking branches by their short name. */
 
-/** Append the full names of the remote-tracking branches called `name`.  If there is exactly one,
- * git checkout creates a local branch from it. */
+/** Append the full names of the remote-tracking branches called `name`.  git checkout creates a
+ * local branch from it if there is exactly one. */
 int al_git_remote_branches(const struct al_repo *repo, const char *name, struct al_strv *out,
                            struct al_error *err);
 

@@ -246,7 +246,7 @@ int al_snapshot_refresh(const struct al_snapshot_dir *dir, struct al_error *err)
 }
 
 /* Copy the files of a commit while the times of those in the working tree are looked at: at 100,000
- * files that saves 0.4 s.  What fails, is missing or takes too long only makes it slower. */
+ * files that saves 0.4 s.  A look that fails, is missing or takes too long only makes it slower. */
 static int copy_and_refresh(const struct al_snapshot_dir *dir, const char *commit,
                             struct al_error *err)
 {
@@ -473,7 +473,7 @@ void al_import_quote(struct al_str *stream, const char *dir, const char *path)
     al_git_quote(stream, whole);
 }
 
-/* As git records it. */
+/* The mode that git records. */
 static unsigned mode_of(unsigned mode)
 {
     return !S_ISREG(mode) ? mode & S_IFMT : S_IFREG | (mode & S_IXUSR ? 0755 : 0644);

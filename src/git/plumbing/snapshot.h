@@ -85,8 +85,8 @@ int al_snapshot_ignored_begin(const struct al_repo *repo, int top_fd, bool track
 int al_snapshot_ignored_end(const struct al_repo *repo, struct al_beside *beside,
                             struct al_strv *ret_paths, struct al_error *err);
 
-/** Bring the index up to date for some paths, NUL after each, and record their content.  With
- * `drop` they are taken out of the index instead. */
+/** Bring the index up to date for some paths, NUL after each, and record their content.  `drop`
+ * takes them out of the index instead. */
 int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *paths, bool drop,
                        struct al_error *err);
 
@@ -105,7 +105,7 @@ int al_bare_import(const struct al_location *at, int stream_fd, struct al_str *r
 
 /**
  * Write a commit in the same way, to `reference`, with a git that stays for the next one: starting
- * it takes longer than the rest.  Once its in_fd is closed it ends meanwhile, and another one is
+ * it takes longer than the rest.  It ends meanwhile once its in_fd is closed, and another one is
  * started for the next.
  *
  * @param import     For al_beside_clear(), in the thread that started it.

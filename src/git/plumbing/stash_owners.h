@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which working tree a stash entry belongs to: the one in which airlock pushed it.  All working
+ * The working tree that a stash entry belongs to: the one in which airlock pushed it.  All working
  * trees of a repository share one stash, and git does not record this.
  *
  *   file       <state>/stashes/<device>-<inode of the common directory>
@@ -9,9 +9,9 @@
  *   worktree   its name below worktrees/; empty for the main working tree
  *
  * A push that saved nothing is a record with "-" in place of the id.  Records are only appended: an
- * entry that a rollback brings back has its owner again.  When the file is full, its older half
- * goes.  An entry without a record belongs to nobody: it was not pushed by airlock, or airlock was
- * killed before it could say so.
+ * entry that a rollback brings back has its owner again.  The older half of a full file goes.  An
+ * entry without a record belongs to nobody: it was not pushed by airlock, or airlock was killed
+ * before it could say so.
  *
  * Source: git-stash(1); gitrepository-layout(5) on worktrees/.
  */
@@ -23,7 +23,7 @@
 #include "base/str.h"
 #include "git/repo/repo.h"
 
-/** What is known at one moment.  Set up with AL_STASH_OWNERS_INIT. */
+/** The knowledge of one moment.  Set up with AL_STASH_OWNERS_INIT. */
 struct al_stash_owners {
     bool is_shared;       /**< the repository has several working trees */
     bool pushed_nothing;  /**< the last push in this working tree saved nothing */
@@ -35,7 +35,7 @@ struct al_stash_owners {
 
 void al_stash_owners_clear(struct al_stash_owners *owners);
 
-/** Read the records.  Without a readable file, every entry belongs to nobody. */
+/** Read the records.  Every entry belongs to nobody without a readable file. */
 void al_stash_owners_read(const struct al_repo *repo, struct al_stash_owners *ret_owners);
 
 /** Test whether an entry belongs to this working tree, by its object id. */
@@ -50,15 +50,15 @@ bool al_stash_is_others(const struct al_stash_owners *owners, const char *oid);
 char *al_stash_owner_words(const struct al_stash_owners *owners, const char *oid);
 
 /**
- * Record what a push in this working tree did.  With the write lock held.  A failure is a warning:
- * the entry then belongs to nobody.
+ * Record what a push in this working tree did.  The caller holds the write lock.  A failure is a
+ * warning: the entry then belongs to nobody.
  *
  * @param oid    The new entry; NULL: the push saved nothing.
  * @param agent  The name of the agent, safe text; NULL: none.
  */
 void al_stash_owners_add(const struct al_repo *repo, const char *oid, const char *agent);
 
-/** What tells a git directory from others: "<inode>.<birth>".  Caller frees; NULL: it is gone. */
+/** The identity of a git directory: "<inode>.<birth>".  Caller frees; NULL: it is gone. */
 char *al_stash_owner_id(const char *git_dir);
 
 /** The log of a stash that is in no file, in the form of that file, oldest entry first; git is
@@ -68,8 +68,8 @@ void al_git_stored_stash(const struct al_location *at, struct al_str *log);
 /** Let such a stash have the entries of a log. */
 int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_error *err);
 
-/** The object ids of the entries, newest first: the index in the list is that of the entry.  What
- * cannot be read is no entry. */
+/** The object ids of the entries, newest first: the index in the list is that of the entry.  An
+ * entry that cannot be read is none. */
 void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids);
 
 /**

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "git/repo/repo.h"
 
-/** What is searched for, and where.  Words of an agent are checked by the caller. */
+/** The text that is searched for, and where.  Words of an agent are checked by the caller. */
 struct al_grep_query {
     const char *pattern;
     const char *rev;             /**< NULL: the tracked files of the working tree */

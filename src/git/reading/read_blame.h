@@ -28,7 +28,7 @@ struct al_blamed {
 typedef bool (*al_blame_fn)(void *payload, const struct al_blamed *commit, bool begins,
                             uint64_t line, const char *text, size_t len);
 
-/** What is blamed. */
+/** The lines to blame. */
 struct al_blame_query {
     const char *path;     /**< as the agent wrote it */
     const char *rev;      /**< NULL: the working tree */

@@ -101,7 +101,7 @@ static int run_log(const struct al_repo *repo, const struct al_git_command *comm
     return r;
 }
 
-/* What a git that walks has come to. */
+/* The result of a git that walked. */
 static int end_walk(const struct al_repo *repo, const struct al_log_query *query,
                     const struct al_git_output *output, bool *ret_unborn, struct al_error *err)
 {

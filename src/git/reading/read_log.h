@@ -41,7 +41,7 @@ struct al_logged {
 /** Gets what is read.  False ends the reading, which stops git. */
 struct al_log_taker {
     bool (*take_commit)(void *payload, const struct al_logged *commit);
-    /** With `stat`: the files of the commit before. */
+    /** The files of the commit before, with `stat`. */
     bool (*take_files)(void *payload, const struct al_diff_raw *files);
     struct al_patch_taker patch; /**< with `patch`; its payload is that of all */
     /** Of a search: `skip` commits are done, the last of them `id`. */

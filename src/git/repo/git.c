@@ -347,7 +347,7 @@ bool al_git_version_is_supported(const char *version)
     return major > min_major || (major == min_major && minor >= min_minor);
 }
 
-/* What the version of a program is remembered by. */
+/* The key that the version of a program is remembered by. */
 static char *key_of(const char *program)
 {
     struct al_file_id id = al_file_id_at(AT_FDCWD, program);

@@ -77,7 +77,7 @@ char *al_git_private_name(struct al_git *git, const char *prefix);
 /*
  * The version of the installed git.
  *
- * No other file asks for it.  What gits do in different ways, and what all of them are given
+ * No other file asks for it.  Differences between gits, and what all of them are given
  * instead: up to 2.39, merge-tree takes no base of ours: commits without parents (gitops/inmemory);
  * up to 2.42, merge-file takes no ids: files (verbs/sequencer/conflict_hunks.c);
  * from 2.45, references may be in no files: git tells them (git/refs.h);
@@ -105,7 +105,7 @@ bool al_git_version_is_supported(const char *version);
  * Refuse a git that is too old.  One that is missing or does not tell its version is no error here:
  * the call that needs it fails.
  *
- * What a git said is remembered in `state_dir`, since it takes 2 ms to ask, of the 5 ms that a
+ * The answer of a git is remembered in `state_dir`, since it takes 2 ms to ask, of the 5 ms that a
  * session may take to begin.  It is asked anew when its file has changed.
  *
  * @return 0, or AL_ERR_BAD_ARGS.

@@ -114,11 +114,11 @@ int al_repo_file(const struct al_repo *repo, const char *param, const char *give
  * Source: git-config(1) commit.gpgSign.
  */
 
-/** For an approval: append that the commit will not be signed, if the configuration asks for a
+/** Append, for an approval, that the commit will not be signed, if the configuration asks for a
  * signature. */
 void al_git_show_unsigned(const struct al_repo *repo, struct al_str *out);
 
-/** For a result: append that the commit was not signed, if the configuration asks for a signature.
+/** Append, for a result, that the commit was not signed, if the configuration asks for a signature.
  */
 void al_git_skipped_signature(const struct al_repo *repo, struct al_str *out);
 

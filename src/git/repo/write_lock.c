@@ -83,7 +83,7 @@ static void empty(int fd)
     (void)r;
 }
 
-/* Without room on the disk the lock is held all the same, only nobody knows by whom. */
+/* The lock is held without room on the disk all the same, only nobody knows by whom. */
 static void write_holder(int fd, const struct al_git *git, const struct al_run_limits *budget)
 {
     al_auto(al_freep) char *line = NULL;

@@ -236,7 +236,7 @@ static void note_identity(struct config_scan *scan, const char *key, bool given)
         scan->has_email[1] |= given;
 }
 
-/* If the key is "<section>.<name>.<variable>" and its value is not empty, remember the name. */
+/* Remember the name of a "<section>.<name>.<variable>" whose value is not empty. */
 static void note_driver(struct al_strv *names, const char *section, const char *variable,
                         const struct entry *entry)
 {
@@ -316,7 +316,7 @@ static void scan_user_entry(struct config_scan *scan, const struct entry *entry)
     }
 }
 
-/* With includeIf "onbranch" the vetting depends on HEAD.  Its branch may be a symbolic reference:
+/* The vetting depends on HEAD with includeIf "onbranch".  Its branch may be a symbolic reference:
  * HEAD stays the same when that one changes. */
 static void depend_on_branch(const struct al_location *at, struct al_vetting *vetting)
 {
@@ -373,8 +373,7 @@ static void note_storage(struct al_vetting *vetting, const struct entry *entry)
     }
 }
 
-/* Where the main working tree is.  git takes this from these two files alone, without what they
- * include. */
+/* The place of the main working tree. */
 static void note_layout(struct config_scan *scan, const struct entry *entry, const char *origin)
 {
     const struct al_location *at = scan->at;
@@ -657,7 +656,7 @@ static int vet(const struct al_location *at, struct al_vetting **ret_vetting, st
     return 0;
 }
 
-/* With the lock held.  The remembered vetting of a repository, moved to the front. */
+/* The lock is held.  The remembered vetting of a repository, moved to the front. */
 static struct al_vetting *recall(struct al_git *git, const char *git_dir)
 {
     for (size_t i = 0; i < AL_VETTINGS_KEPT && git->vettings[i]; i++) {
