@@ -165,7 +165,7 @@ static int compare(const json_t *one, const json_t *two)
     return by_time ? by_time : strcmp(al_json_get_string(one, "id"), al_json_get_string(two, "id"));
 }
 
-/* Add the question of a line.  What is wrong with it; NULL: nothing. */
+/* Add the question of a line.  The problem with it; NULL: none. */
 static const char *add_question(struct al_review_door *door, const struct process *process,
                                 const json_t *line, size_t len)
 {
@@ -498,7 +498,7 @@ static void watch_dir(const struct al_review_door *door, const struct dir *dir)
     char path[40];
 
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", dir->fd);
-    /* Without events the directory is looked at every LOOK_MS. */
+    /* The directory is looked at every LOOK_MS without events. */
     (void)inotify_add_watch(door->inotify_fd, path, IN_CREATE | IN_MOVED_TO | IN_DELETE);
 }
 
@@ -714,7 +714,7 @@ static void run_process(struct al_review_door *door, struct process *process)
         let_go_saying(door, process, problem);
 }
 
-/* What is handled before the caller looks at other things. */
+/* The events that are handled before the caller looks at other things. */
 #define EVENTS_MAX 256
 
 static bool watch(const struct al_review_door *door, int fd)
@@ -831,7 +831,7 @@ static void drain(struct al_review_door *door)
         door->look_ms = 0;
 }
 
-/* When something is due next: a request, an attempt, a look at the directories. */
+/* The time when something is due next: a request, an attempt, a look at the directories. */
 static int64_t next_due(const struct al_review_door *door)
 {
     int64_t due_ms = door->look_ms;
@@ -851,7 +851,7 @@ static void add_problem(const char *problem, struct al_str *all)
         al_str_addf(all, "%s%s", all->len ? "; " : "", problem);
 }
 
-/* What al_review_door_problem() says from now on. */
+/* The text of al_review_door_problem() from now on. */
 static void update_problem(struct al_review_door *door)
 {
     struct al_str all = AL_STR_INIT;

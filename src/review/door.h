@@ -13,10 +13,10 @@
  *
  * - Nothing here blocks, whatever a process does.  A process that hangs, floods or says what it
  *   must not is let go after AL_DOOR_STALL_MS, or at once; a problem then names it.
- * - What processes can use up is bounded: AL_DOOR_PROCESSES_MAX connections, for each
+ * - The load of processes is bounded: AL_DOOR_PROCESSES_MAX connections, for each
  *   AL_REVIEW_ENTRIES_MAX questions, one line that is being read and one request that is being
- * sent.
- * - As long as a door that attends lives, it holds the lock of review/place.h, so that `airlock
+ *   sent.
+ * - A door that attends holds the lock of review/place.h as long as it lives, so that `airlock
  * call` without a terminal waits for it.
  * - All text is made safe for a terminal by whoever sends it.  It is a process of this user, which
  *   may be of another version, so a window makes it safe again where it shows it.
@@ -46,7 +46,7 @@
 #define AL_DOOR_STALL_MS 3000
 #define AL_DOOR_TEXT_MS  120000
 
-/** What changed in al_review_door_run(). */
+/** The changes in al_review_door_run(). */
 enum al_door_changes {
     AL_DOOR_QUESTIONS = 1, /**< one came, or no longer waits */
     AL_DOOR_REPLIES = 2,   /**< al_review_door_next_reply() has something */

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* Where in a diff a line is. */
+/* The place of a line in a diff. */
 struct place {
     bool in_file;    /* between a file's first line and its first hunk */
     size_t nparents; /* of the hunk; 2 and more: a combined diff; 0: in no hunk */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A text of a question or an execution, cut into lines of which each has a kind: a diff among other
- * text.  For whoever shows it with colours.
+ * text.  The kinds are for whoever shows it with colours.
  *
  * The kind is a matter of colour only: a text can contain whatever looks like a diff.  The text is
  * not made safe here.

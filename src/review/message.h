@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a door and the queue's process say to each other: one JSON object a line.
+ * The messages between a door and the queue's process: one JSON object a line.
  *
  *   the door sends               the process answers
  *
@@ -52,7 +52,7 @@ void al_review_add_entry(const struct al_review_entry *entry, struct al_str *out
 /** The longest piece of it in bytes. */
 #define AL_REVIEW_PIECE_MAX_BYTES (64u << 10)
 
-/** What a request asks for. */
+/** The verb of a request. */
 enum al_review_verb {
     AL_REVIEW_LIST,
     AL_REVIEW_ATTACH,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where the sockets are: DIR/<pid>.sock, for each process that may have questions.
+ * The place of the sockets: DIR/<pid>.sock, for each process that may have questions.
  *
  *   DIR      mode 0700, of this user, no link; no root contains it
  *   socket   mode 0600

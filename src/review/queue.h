@@ -110,7 +110,7 @@ void al_review_give_text(struct al_review_queue *queue, struct al_review_entry *
 enum al_review_state al_review_end(struct al_review_queue *queue, struct al_review_entry *entry,
                                    struct al_approval_answer *ret_answer);
 
-/* For the other doors.  Threads: any. */
+/* The functions of the other doors.  Threads: any. */
 
 /**
  * Answer a question.
@@ -135,7 +135,7 @@ bool al_review_next(struct al_review_queue *queue, uint64_t from, struct al_str 
 /** Test whether this question waits. */
 bool al_review_has(struct al_review_queue *queue, const char *id);
 
-/** What became of a whole text. */
+/** The fate of a whole text. */
 enum al_review_whole {
     AL_REVIEW_WHOLE_COMES,  /**< it is being made: ask again after the next change */
     AL_REVIEW_WHOLE_HERE,   /**< *ret_text is the text */

@@ -271,7 +271,7 @@ static bool add_next(struct al_review_connection *connection)
         add_gone(connection);
     if (has_output(connection) || add_text(connection))
         return true;
-    /* When all that fit are shown, a further one is told after that which is gone. */
+    /* A further one is told, when all that fit are shown, after that which is gone. */
     if ((connection->lists || connection->attached) && connection->nshown < AL_REVIEW_ENTRIES_MAX &&
         al_review_next(connection->queue, connection->from, &connection->out, &serial,
                        connection->shown[connection->nshown])) {
@@ -319,7 +319,7 @@ bool al_review_connection_run(struct al_review_connection *connection)
     }
 }
 
-/* What is handled before the thread looks at other things. */
+/* The events that are handled before the thread looks at other things. */
 #define EVENTS_MAX 64
 
 struct al_review_server {

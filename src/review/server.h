@@ -5,8 +5,8 @@
  * It needs no thread of its own: some thread polls al_review_server_fd() and calls
  * al_review_server_run(), which never blocks.
  *
- * What a peer can use up is bounded: AL_REVIEW_CONNECTIONS_MAX connections, for each the request
- * that is being read and the one message that it has not taken yet.
+ * The load of a peer is bounded: AL_REVIEW_CONNECTIONS_MAX connections, for each the request that
+ * is being read and the one message that it has not taken yet.
  */
 #ifndef AL_REVIEW_SERVER_H
 #define AL_REVIEW_SERVER_H
@@ -67,8 +67,8 @@ int al_review_server_listen(struct al_review_server *server, const struct al_str
  * link to it.
  *
  * @param make_link  Called by the thread of al_review_server_run().  A link that opens the page
- *                   once, which the server wipes and frees; NULL: there is none.  With NULL as the
- *                   function the page is gone.
+ *                   once, which the server wipes and frees; NULL: there is none.  The page is gone
+ *                   with NULL as the function.
  *
  * Threads: that of al_review_server_run().
  */

@@ -227,7 +227,7 @@ static unsigned depth_of(const char *path)
     return depth;
 }
 
-/* How much of a tree was seen. */
+/* The part of a tree that was seen. */
 struct size {
     uint64_t entries, names_bytes;
     bool is_too_large;

@@ -23,7 +23,7 @@ struct al_run_limits;
 struct al_staged;
 struct al_staging;
 
-/** How a pointer of git-lfs(1) begins. */
+/** The beginning of a pointer of git-lfs(1). */
 #define AL_LFS_MARK "version https://git-lfs.github.com/spec/"
 
 /** Zero-initialised, it is empty. */
@@ -43,7 +43,7 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
                  struct al_base *ret_base, struct al_error *err);
 
 /** Write the base of a sandbox, durable.  The blobs of its files are in the store and durable
- * already.  With the store's lock held. */
+ * already.  The caller holds the store's lock. */
 int al_base_save(struct al_staging *staging, const char *key, struct al_base *base,
                  struct al_run_limits *budget, struct al_error *err);
 
@@ -78,7 +78,7 @@ void al_heads_set(json_t **heads, const char *target, const char *branch, const 
 /* --- Origins --- */
 
 /*
- * What a sandbox last saw of a branch: the files that were pulled from it or pushed to it.
+ * The files of a branch that a sandbox last saw: those that were pulled from it or pushed to it.
  *
  * The base (staging/base.h) says what a status compares a file of the sandbox with, wherever it
  * came from.  The origin is the common ancestor of a pull from its branch: what was pushed to
@@ -100,8 +100,8 @@ char *al_origin_name(const char *key, const char *target, const char *branch);
 /* --- The files of a commit --- */
 
 /*
- * How much of a commit's tree is read: a few objects that name each other can stand for any number
- * of files, and of directories in each other.
+ * The limits of reading a commit's tree: a few objects that name each other can stand for any
+ * number of files, and of directories in each other.
  */
 
 /** The most files and directories together.  A sandbox has no more files either. */

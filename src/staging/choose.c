@@ -36,7 +36,7 @@ static bool matches(const char *pattern, bool is_whole, const char *path)
 
     if (!is_whole)
         return al_sandbox_match(pattern, path);
-    /* With a directory in front, a pattern without a '/' stands for files of the top alone. */
+    /* A directory in front makes a pattern without a '/' stand for files of the top alone. */
     below = al_asprintf("workspace/%s", pattern);
     whole = al_asprintf("workspace/%s", path);
     return al_sandbox_match(below, whole);

@@ -8,12 +8,12 @@
 /* A pull writes markers into files of at most three times what it merges. */
 #define LOOK_MAX_BYTES ((size_t)64 << 20)
 
-/* A line that begins so.  What stands between the two may be text of the file. */
+/* A line that begins so.  The lines between the two may be text of the file. */
 #define BEGIN     "\n<<<<<<< " AL_MERGE_LABEL_OURS
 #define END       "\n>>>>>>> " AL_MERGE_LABEL_THEIRS
 #define SEPARATOR "\n=======" /* and nothing else */
 
-/* What is left of the markers. */
+/* The rest of the markers. */
 enum left { NOTHING, MARKERS, ONE_SEPARATOR };
 
 /* --- Which files --- */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a worker file says about the toolset `staging`:
+ * The part of a worker file about the toolset `staging`:
  *
  *   default_target: {type: local, path: ., branch: "worker-{timestamp}"}
  *   auto_pull:

@@ -25,8 +25,8 @@ const char *al_change_status(const struct al_sandbox_file *change)
     return words[change->operation];
 }
 
-/* What was staged before a pull moved a head would overwrite what came: it is staged again, and
- * counts as changed until then. */
+/* A staged version from before a pull that moved a head would overwrite what came: it is staged
+ * again, and counts as changed until then. */
 static int load_base(struct al_staging *staging, struct al_run_limits *budget,
                      const struct al_staged_list *list, struct al_base *ret_base,
                      struct al_error *err)
@@ -429,7 +429,7 @@ static int stage_once(struct al_staging *staging, const struct al_strv *words, c
     return 0;
 }
 
-/* What could not be cleared up now is cleared up another time. */
+/* The rest that could not be cleared up now is cleared up another time. */
 static void clear_up(struct al_staging *staging, const struct al_run_limits *budget)
 {
     struct al_run_limits own = { .cancel = budget->cancel, .left_ms = GC_TIME_MS };

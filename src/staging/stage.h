@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What changed in the sandbox since it was last pulled, pushed or staged, and making a staged
- * commit of it.
+ * The changes in the sandbox since it was last pulled, pushed or staged, and making a staged commit
+ * of them.
  */
 #ifndef AL_STAGING_STAGE_H
 #define AL_STAGING_STAGE_H

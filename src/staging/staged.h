@@ -99,8 +99,8 @@ int al_staged_pushed(struct al_staging *staging, const struct al_staged *staged,
 /** The mark of an operation in texts: '+', 'M' or '-'. */
 char al_staged_mark(enum al_sandbox_operation operation);
 
-/** How texts name a staged commit: `abc12345 "<first line of the message>"`, one safe line.  Caller
- * frees. */
+/** The title of a staged commit in texts: `abc12345 "<first line of the message>"`, one safe line.
+ * Caller frees. */
 char *al_staged_title(const struct al_staged *staged);
 
 /** The StagedCommit of the tools: `{id, message, files, createdAt}`.  Caller owns the reference. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Staging: the only way out of an agent's sandbox.  What the agent stages is a commit in a store of
- * airlock's own, <state>/staging/<id>; what a user approves is pushed from there.
+ * Staging: the only way out of an agent's sandbox.  The files that the agent stages are a commit in
+ * a store of airlock's own, <state>/staging/<id>; what a user approves is pushed from there.
  *
  * docs/STAGING.md describes the store.  Several processes may use one store at the same time.
  */

@@ -309,7 +309,7 @@ static int open_refs(const struct al_staging *staging, const char *dir)
     return openat(staging->bare.dir_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-/* Remove what belongs to a sandbox that is gone.  With the lock held.  Its base and its origins are
+/* Remove what belongs to a sandbox that is gone.  The lock is held.  Its base and its origins are
  * "refs/base/<key>" and "refs/base/<key>-<digits>". */
 static void drop_sandbox(struct al_staging *staging, const char *key)
 {
@@ -321,7 +321,7 @@ static void drop_sandbox(struct al_staging *staging, const char *key)
     remove_files(staging->sandboxes_fd, names, NULL);
 }
 
-/* The base of a memory sandbox is of no use to anybody else.  What is left after a failure is
+/* The base of a memory sandbox is of no use to anybody else.  Objects left after a failure are
  * garbage. */
 static void drop_memory_base(struct al_staging *staging)
 {

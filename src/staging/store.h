@@ -8,9 +8,9 @@
  *   sandboxes/<key>.alive   locked by the process of a memory sandbox
  *   lock                    locked by a process that changes any of these
  *
- * Files are written beside and renamed, so a reader needs no lock.  Whoever reads, decides and then
- * writes holds the lock in between.  Objects that no reference holds may be deleted whenever the
- * lock is not held: after a day, and at once if the store is full.
+ * Files are written beside and renamed, so a reader needs no lock.  A process that reads, decides
+ * and then writes holds the lock in between.  Objects that no reference holds may be deleted
+ * whenever the lock is not held: after a day, and at once if the store is full.
  */
 #ifndef AL_STAGING_STORE_H
 #define AL_STAGING_STORE_H
@@ -65,7 +65,7 @@ struct al_location al_staging_bare(const struct al_staging *staging, struct al_r
 bool al_staging_is_gone(const struct al_staging *staging, const char *key);
 
 /** Remove objects that nothing names, however young they are, if there are too many of them.  A
- * push that waits for its approval may then have to be repeated.  With the lock held. */
+ * push that waits for its approval may then have to be repeated.  The caller holds the lock. */
 int al_staging_make_room(struct al_staging *staging, struct al_run_limits *budget,
                          struct al_error *err);
 
@@ -91,7 +91,7 @@ int al_staged_write(const struct al_staging *staging, const struct al_staged *st
                     const json_t *pushed, struct al_error *err);
 
 /** Complete the pushes that a killed process began to record.  One that cannot be completed now is
- * left to the next call, which the log says.  With the lock held. */
+ * left to the next call, which the log says.  The caller holds the lock. */
 int al_staged_recover(struct al_staging *staging, struct al_run_limits *budget,
                       struct al_error *err);
 
@@ -102,7 +102,7 @@ int al_staged_remove(struct al_staging *staging, const char *id, struct al_error
 
 /*
  * Writing blobs and a commit into the store: a stream of git-fast-import(1), which is collected in
- * a file without a name and given to one git.  With the store's lock held.
+ * a file without a name and given to one git.  The caller holds the store's lock.
  */
 
 /** A stream that is being written.  A failure to write it is reported at its end. */
@@ -138,7 +138,7 @@ void al_import_commit(struct al_import *import, const char *ref, const char *mes
                       int64_t time_s);
 
 /** Set a file of the commit, whose blob the store has or gets with this stream; mode 0 removes it.
- * What is removed comes first. */
+ * Removed files come first. */
 void al_import_set(struct al_import *import, const char *path, unsigned mode,
                    const struct al_oid *oid);
 
@@ -160,7 +160,7 @@ int al_import_end(struct al_import *import, struct al_run_limits *budget, struct
  * they are gone.
  *
  * The base says which files these are, since when, and whether every line `=======` of the file is
- * a marker: one that is left alone is found then, too.  What was staged since has none.  A path may
+ * a marker: one that is left alone is found then, too.  A file staged since has none.  A path may
  * be known although its markers are gone, so the file itself is looked at when it is staged.
  */
 
@@ -187,7 +187,7 @@ int al_markers_check(struct al_staging *staging, const struct al_comparison *fou
 
 /* --- Choosing files --- */
 
-/* Choosing files by words: a file, a directory or a pattern.  For the files of this room. */
+/* Choosing files by words: a file, a directory or a pattern.  The files of this room use it. */
 
 /** The files to choose from.  Everything is borrowed. */
 struct al_choosing {
@@ -209,7 +209,7 @@ struct al_range al_choose_range(const struct al_choosing *from, const char *dir)
  * path.  Tells whether there is any. */
 bool al_choose_path(const struct al_choosing *from, const char *path, bool may_be_file);
 
-/** Choose the files that a pattern matches, see al_sandbox_list().  With `is_whole` it goes by the
+/** Choose the files that a pattern matches, see al_sandbox_list().  `is_whole` makes it go by the
  * whole path, also without a '/'. */
 int al_choose_matching(const struct al_choosing *from, const char *pattern, bool is_whole,
                        bool *ret_any, struct al_error *err);

@@ -133,7 +133,7 @@ char *al_target_key(const struct al_target *target, const struct al_repo *repo)
     return key;
 }
 
-/* Where targets may lie, whatever is at this place. */
+/* The roots that targets may lie in, whatever is at this place. */
 static void add_roots(const struct al_roots *roots, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;

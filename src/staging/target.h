@@ -56,7 +56,7 @@ const char *al_target_type_name(enum al_target_type type);
  */
 int al_target_check(const struct al_target *target, const char *param, struct al_error *err);
 
-/** As users see it: "local:proj", "github:user/name".  Safe text.  Caller frees. */
+/** The name that users see: "local:proj", "github:user/name".  Safe text.  Caller frees. */
 char *al_target_shown(const struct al_target *target);
 
 /**
@@ -78,7 +78,7 @@ char *al_target_key(const struct al_target *target, const struct al_repo *repo);
 int al_target_open(struct al_git *git, const char *base, const struct al_target *target,
                    struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err);
 
-/** What to open.  Everything is borrowed. */
+/** The repository to open.  Everything is borrowed. */
 struct al_github_request {
     const struct al_target *target;     /**< checked by al_target_check() */
     const char *base_url;               /**< `[staging] github_base_url` */

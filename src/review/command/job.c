@@ -60,7 +60,7 @@ static void add_words(const struct al_setup *setup, enum al_review_job_kind kind
     }
 }
 
-/* What is over the limit is dropped. */
+/* Output over the limit is dropped. */
 static bool add_output(void *payload, const char *data, size_t len)
 {
     struct al_review_job *job = payload;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a window of airlock review asks this program to do beside it: show the changes of an
- * execution, say what a rollback would change, roll back, show a staged commit.
+ * The work that a window of airlock review asks this program to do beside it: show the changes of
+ * an execution, say what a rollback would change, roll back, show a staged commit.
  *
  * Each job is a child process, `airlock diff`, `airlock rollback` or `airlock staging`, so that it
  * can take its time, be ended, and has the locks and guards of the command.
@@ -42,7 +42,7 @@ struct al_review_job;
  *                child's.
  * @param item    A checkpointed execution, or a staged commit.  Borrowed for the call only.
  * @param newest  The newest execution of the repository when the user looked, al_model_newest().
- *                If there is a newer one, the preview and the rollback fail and say so, and nothing
+ *                The preview and the rollback fail if there is a newer one, and say so, and nothing
  *                changes.  0: none.
  */
 int al_review_job_start(const struct al_setup *setup, enum al_review_job_kind kind,
@@ -53,10 +53,10 @@ int al_review_job_start(const struct al_setup *setup, enum al_review_job_kind ki
 int al_review_job_fd(const struct al_review_job *job);
 bool al_review_job_has_ended(const struct al_review_job *job);
 
-/** Once it has ended: what it printed, made safe for a terminal: several lines.  Borrowed. */
+/** The output of a job that has ended, made safe for a terminal: several lines.  Borrowed. */
 const struct al_str *al_review_job_text(const struct al_review_job *job);
 
-/** Once it has ended: whether it succeeded.  A preview that says that a rollback would lose
+/** Test whether a job that has ended succeeded.  A preview that says that a rollback would lose
  * something fails too, with that as its text. */
 bool al_review_job_succeeded(const struct al_review_job *job);
 

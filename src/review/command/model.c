@@ -17,8 +17,8 @@
 #include "guard/effects.h"
 #include "guard/redact.h"
 
-/* The journal cuts a longer summary (AL_JOURNAL_RECORD_MAX_BYTES).  What is redacted after the cut
- * may be a little different there, so less is compared. */
+/* The journal cuts a longer summary (AL_JOURNAL_RECORD_MAX_BYTES).  Text that is redacted after the
+ * cut may be a little different there, so less is compared. */
 #define COMPARED_BYTES 2048u
 
 /* A larger record is not shown; stores and records that are looked at. */
@@ -26,7 +26,7 @@
 #define NAMES_MAX        1000
 #define FILES_SHOWN_MAX  200
 
-/* How far back the journal is read at first, in bytes of each of its last two files. */
+/* The part of the journal that is read at first, in bytes of each of its last two files. */
 #define READ_BACK_BYTES (4u << 20)
 
 /* Lines that are read at once; the next refresh goes on. */

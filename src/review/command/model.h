@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What waits, runs, is staged and happened: the one model that the list, the screen and the page of
- * airlock review show.
+ * Everything that waits, runs, is staged and happened: the one model that the list, the screen and
+ * the page of airlock review show.
  *
  * Every entry is a JSON object as its owner wrote it: a question (review/message.h), a line of the
  * journal (docs/JOURNAL.md), a staged commit (staging/staged.h).  Nothing of it is safe for a
@@ -99,7 +99,7 @@ uint64_t al_model_newest(const struct al_model *model, const char *path);
 /** A member of the record; "": it has none. */
 const char *al_item_get(const struct al_item *item, const char *name);
 
-/** What it is called. */
+/** The name of the item. */
 const char *al_item_title(const struct al_item *item);
 
 /** Test whether it has a text somewhere, in either case of letters; and, with `only_changes`,

@@ -5,7 +5,7 @@
  * - The program is looked for in fixed directories, never in $PATH, which may name directories that
  *   an agent writes in.  It is run without a shell.
  * - The text is safe, escaped as the markup that a desktop may take it for, and short.
- * - Nothing waits for it.  While it runs, further news are not told: the next one counts all that
+ * - Nothing waits for it.  Further news are not told while it runs: the next one counts all that
  *   wait.
  *
  * Threads: one, which lives as long.

@@ -47,8 +47,8 @@
 /** The columns of the widest thing that is not cut in two, <U+10FFFF>. */
 #define AL_CELLS_WIDEST 10
 
-/** Use the locale of the environment for the characters of the terminal.  Once, before the rest;
- * without it everything but ASCII is escaped. */
+/** Use the locale of the environment for the characters of the terminal.  Called once, before the
+ * rest; everything but ASCII is escaped without it. */
 void al_cells_use_locale(void);
 
 /**
@@ -112,8 +112,8 @@ void al_page_to_end(struct al_page *page, size_t columns, size_t nrows);
 /* --- keys.c --- */
 
 /*
- * What a key does: state and key give the next state and an action.  Nothing here draws, waits or
- * answers.
+ * The effect of a key: state and key give the next state and an action.  Nothing here draws, waits
+ * or answers.
  *
  * An answer must be for the entry that the user saw:
  *
@@ -123,8 +123,8 @@ void al_page_to_end(struct al_page *page, size_t columns, size_t nrows);
  * - Text that the terminal says is pasted is no keys, however it arrives.  It can only be text of a
  *   reason or a filter, and ends neither.
  * - It counts only once the entry is `settled`: the user moved to it, or it was shown long enough.
- * - While a reason is typed, or a rollback is confirmed, the entry stays.  If it vanishes, the keys
- *   that the user goes on typing do nothing until Enter or Esc.
+ * - The entry stays while a reason is typed, or a rollback is confirmed.  The keys that the user
+ *   goes on typing do nothing until Enter or Esc if it vanishes.
  */
 
 enum al_key_code {
@@ -151,11 +151,11 @@ struct al_screen_key {
                      what is shown */
 };
 
-/** How a terminal encloses a paste, once it was asked to. */
+/** The marks of a terminal around a paste, once it was asked for them. */
 #define AL_SEQUENCE_PASTE_BEGIN "\033[200~"
 #define AL_SEQUENCE_PASTE_END   "\033[201~"
 
-/** Where the last key has left a sequence.  Zeroed: in none. */
+/** The place of the last key in a sequence.  Zeroed: in none. */
 struct al_screen_sequence {
     int place;          /**< private */
     unsigned parameter; /**< private: the last number of the sequence */
@@ -170,10 +170,10 @@ enum al_screen_mode {
     AL_SCREEN_HELD, /**< what the keys were for is gone: they do nothing until Enter or Esc */
 };
 
-/** What keys move. */
+/** The pane that keys move. */
 enum al_screen_pane { AL_PANE_LIST, AL_PANE_TEXT };
 
-/** What is shown when a key is typed. */
+/** The view when a key is typed. */
 struct al_screen_look {
     enum al_item_kind kind;
     bool waits;         /**< a question that can still be answered */
@@ -202,7 +202,7 @@ enum al_screen_do {
     AL_DO_QUIT,
 };
 
-/** What is to be done. */
+/** The next thing to do. */
 struct al_screen_action {
     enum al_screen_do what;
     int by;
@@ -229,7 +229,7 @@ struct al_screen_state {
 
 void al_screen_state_clear(struct al_screen_state *state);
 
-/** What a key does. */
+/** The effect of a key. */
 struct al_screen_action al_screen_press(struct al_screen_state *state,
                                         const struct al_screen_look *look,
                                         struct al_screen_key key);
@@ -240,7 +240,7 @@ void al_screen_vanished(struct al_screen_state *state);
 /* --- terminal.c: the layout --- */
 
 /*
- * Where the parts of the screen are:
+ * The places of the parts of the screen:
  *
  *   title
  *   list             | head of the text
@@ -310,7 +310,7 @@ struct al_screen_view {
 #define AL_SCREEN_VIEW_INIT                                                                        \
     ((struct al_screen_view){ .state = AL_SCREEN_STATE_INIT, .page = AL_PAGE_INIT })
 
-/** What a key finds. */
+/** The view that a key finds. */
 struct al_screen_look al_screen_view_look(const struct al_screen_view *view);
 
 /* --- terminal.c --- */
@@ -319,7 +319,7 @@ struct al_screen_look al_screen_view_look(const struct al_screen_view *view);
  * The terminal as a screen of cells: ncurses and the signals that concern a terminal.
  *
  * - Everything written goes through cells.h, so no text can do anything to the terminal.
- * - While the screen is on, standard error collects in memory; al_terminal_close() writes it.
+ * - Standard error collects in memory while the screen is on; al_terminal_close() writes it.
  */
 
 enum al_style {

@@ -605,7 +605,7 @@ static void session_run_job(struct session *session)
 /* Keys that are taken together. */
 #define BATCH 64
 
-/* How often the model is read when nothing reports changes, in milliseconds. */
+/* The time between two readings of the model when nothing reports changes, in milliseconds. */
 #define REFRESH_MS 2000
 
 /* Input that is announced so often, and is never there: the terminal is gone. */
@@ -647,7 +647,7 @@ static void take_signals(struct session *session)
     }
 }
 
-/* How long to wait in milliseconds; -1: until something happens. */
+/* The time to wait in milliseconds; -1: until something happens. */
 static int timeout_of(const struct session *session, int model_fd)
 {
     const int64_t now = al_clock_ms();

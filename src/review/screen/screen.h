@@ -14,7 +14,7 @@
 bool al_terminal_is_able(void);
 
 /**
- * Take the terminal over until the user quits.  What waits then goes on waiting.
+ * Take the terminal over until the user quits.  Questions that wait then go on waiting.
  *
  * @param setup  After al_setup_config().
  * @param dirs   Of the sockets.

@@ -28,7 +28,7 @@
 #define PASTE_BEGIN_KEY (KEY_MAX + 1)
 #define PASTE_END_KEY   (KEY_MAX + 2)
 
-/* What is kept of standard error in bytes. */
+/* The part of standard error that is kept, in bytes. */
 #define NOTES_MAX_BYTES 65536
 
 struct al_terminal {

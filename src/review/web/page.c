@@ -217,7 +217,7 @@ static void add_facts(const struct al_item *item, struct al_str *out)
     al_str_adds(out, "</dl>\n");
 }
 
-/* What a question is decided by, beside its text. */
+/* The facts that a question is decided by, beside its text. */
 static void add_risk(const struct al_item *question, struct al_str *out)
 {
     const char *risk = al_item_get(question, "risk");
@@ -307,7 +307,7 @@ static void add_roll_back_form(const struct al_page_frame *frame, const struct a
                      "Roll back</button></div>\n</form>\n");
 }
 
-/* What the job is about, and what came of it. */
+/* The subject of the job, and its outcome. */
 static const char *heading_of(const struct al_page_job *job)
 {
     static const char *const headings[][2] = {

@@ -32,7 +32,7 @@
 /** Entries of a kind, but for questions, that /review shows. */
 #define AL_PAGE_ENTRIES_MAX 100
 
-/** What every page of a user says.  Borrowed. */
+/** The parts that every page of a user has.  Borrowed. */
 struct al_page_frame {
     const char *csrf;    /**< the hidden field of each form */
     const char *notice;  /**< one line at the top: what came of the last answer; NULL: none */

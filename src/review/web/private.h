@@ -28,7 +28,7 @@
 /* --- keys.c --- */
 
 /*
- * Who may see the page: links that open it once, and the browsers that did.
+ * The visitors that may see the page: links that open it once, and the browsers that did.
  *
  *   key       128 random bits in a link; the first browser that shows it gets a cookie for it
  *   cookie    128 random bits; whoever has it may see the page
@@ -138,7 +138,7 @@ struct al_site {
     bool stops;               /**< lock: requests are refused */
 };
 
-/** What a request is for. */
+/** The purpose of a request. */
 enum al_visit_kind {
     AL_VISIT_OVERVIEW,
     AL_VISIT_LIVE,

@@ -307,7 +307,7 @@ static void open_with_key(struct al_site *site, struct al_http_exchange *exchang
     explicit_bzero(value, strlen(value));
 }
 
-/* What the last answer came to, in the words of the page. */
+/* The outcome of the last answer, in the words of the page. */
 static const char *notice_of(const char *said)
 {
     static const char *const notices[] = {

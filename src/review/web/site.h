@@ -60,16 +60,16 @@ char *al_site_link(struct al_site *site, const char *origin);
 /** Test whether a request is the site's. */
 bool al_site_owns(const struct al_http_request *request);
 
-/** For al_http_handler, for requests of the site's: on_headers() before the body is read.  It sets
- * no data of an exchange. */
+/** The on_headers() of al_http_handler, for requests of the site's, before the body is read.  It
+ * sets no data of an exchange. */
 void al_site_on_headers(struct al_site *site, struct al_http_exchange *exchange,
                         const struct al_http_request *request);
 void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
                         const struct al_http_request *request);
 
 /**
- * The origin of a place: "http://127.0.0.1:8080".  For a place that is every address of the machine
- * it is the loopback one; behind a proxy it is the first of `hosts`, over https.
+ * The origin of a place: "http://127.0.0.1:8080".  The origin of a place that is every address of
+ * the machine is the loopback one; behind a proxy it is the first of `hosts`, over https.
  *
  * @param hosts  [serve] hosts.
  * @return NULL for a Unix socket.  Caller frees.

@@ -15,13 +15,13 @@
 #include "review/message.h"
 #include "review/web/private.h"
 
-/* How often a stream looks whether its browser is there, and at a model that reports no changes. */
+/* The time between a stream's looks at its browser, and at a model that reports no changes. */
 #define TICK_MS 500
 
 /* The longest time that a page waits for a whole text; git makes it. */
 #define TEXT_MS 20000
 
-/* How long the door of a stream stays after it: a page that loads itself again has a new one. */
+/* The time that a stream's door outlives it: a page that loads itself again has a new one. */
 #define LINGER_MS 5000
 
 /* Wait for a descriptor.  False: the time is over, or the site ends. */

@@ -778,7 +778,7 @@ static char *tell_ended(size_t count, size_t revoked)
                        revoked == 1 ? "its" : "their");
 }
 
-/* What the tokens of a new reading get.  Grants and rules are not among the changed keys. */
+/* The keys that tokens of a new reading get.  Grants and rules are not among the changed keys. */
 static bool is_read_again(const char *key)
 {
     static const char *const keys[] = {

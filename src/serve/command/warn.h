@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What in a server's configuration is allowed, and is hardly what the user means. */
+/* Settings of a server's configuration that are allowed, and are hardly what the user means. */
 #ifndef AL_SERVE_COMMAND_WARN_H
 #define AL_SERVE_COMMAND_WARN_H
 
@@ -19,7 +19,7 @@ bool al_serve_lacks_hosts(const struct al_config *config);
 /**
  * Check the options and the configuration of `serve`.
  *
- * - Without a token everybody may come in who reaches the server: loopback and Unix sockets only.
+ * - Everybody may come in who reaches a server without a token: loopback and Unix sockets only.
  * - Elsewhere a token would be read on its way: TLS, or a proxy that does it.
  *
  * @return 0, or AL_ERR_BAD_ARGS saying what to do.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where an HTTP server listens: `127.0.0.1:8080`, `[::1]:8080` or
+ * The address that an HTTP server listens at: `127.0.0.1:8080`, `[::1]:8080` or
  * `unix:/run/user/1000/airlock.sock`.
  *
  * Addresses are numeric: a name would be looked up, and could change.  Port 0 lets the kernel
@@ -61,7 +61,7 @@ void al_http_address_print(const struct al_http_address *address, struct al_str 
 /** The longest text of an address, with a NUL. */
 #define AL_ADDRESS_TEXT_BYTES 46u
 
-/** How a host is written. */
+/** The form of a host. */
 enum al_host_kind { AL_HOST_NAME, AL_HOST_IPV4, AL_HOST_IPV6 };
 
 /** A host, and a port if there is one. */
@@ -73,7 +73,7 @@ struct al_authority {
     int port;                  /**< -1: none */
 };
 
-/** Where a server listens.  Borrowed members. */
+/** The place where a server listens.  Borrowed members. */
 struct al_http_place {
     const char
         *address;  /**< as numbers, without brackets: "127.0.0.1", "::1"; NULL: a Unix socket */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the files of the room share: a server, its connections, and their exchanges.
+ * The parts that the files of the room share: a server, its connections, and their exchanges.
  *
  * The HTTP thread lets the library run, which has the sockets, accepts, and ends who is silent. The
  * room has one epoll set of its own, with the daemons' epoll descriptors, and every connection: a
@@ -8,7 +8,7 @@
  * then.  After each turn the thread looks at all connections: which may go on, which is late.
  *
  * Locking: `lock` of the server guards the members under "shared" and the answers of all exchanges.
- * With it nothing is called that takes another lock, but for the library's own.
+ * Its holder calls nothing that takes another lock, but for the library's own.
  */
 #ifndef AL_SERVE_HTTP_PRIVATE_H
 #define AL_SERVE_HTTP_PRIVATE_H
@@ -155,7 +155,7 @@ void al_http_connection_suspend(struct al_http_connection *connection);
 
 /* --- request.c --- */
 
-/** How far a request has come. */
+/** The progress of a request. */
 enum al_http_stage { AL_HTTP_HEADERS, AL_HTTP_BODY, AL_HTTP_COMPLETE };
 
 /** One request and its response.  Those under "connection" belong to the HTTP thread; those under
@@ -193,7 +193,7 @@ struct al_http_exchange {
     size_t out_sent;   /**< bytes of `out` that the library took */
 };
 
-/** What the library calls: the target, before it takes that apart (MHD_OPTION_URI_LOG_CALLBACK). */
+/** The library's call with the target, not yet taken apart (MHD_OPTION_URI_LOG_CALLBACK). */
 void *al_http_on_target(void *server, const char *target, struct MHD_Connection *library);
 
 /** Leaves percent signs as they are (MHD_OPTION_UNESCAPE_CALLBACK). */

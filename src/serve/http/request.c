@@ -380,8 +380,8 @@ void al_http_abort(struct al_http_exchange *exchange)
     }
 }
 
-/* When the answer is to go out: a time that has passed if there was no al_http_delay(), INT64_MAX
- * while there is no answer. */
+/* The time when the answer is to go out: one that has passed if there was no al_http_delay(),
+ * INT64_MAX while there is no answer. */
 static int64_t due_at(struct al_http_exchange *exchange)
 {
     al_hold(&exchange->server->lock);

@@ -38,12 +38,12 @@
 /* A client that takes nothing of a plain answer for this long may go when others need room. */
 #define UNREAD_MS 1000
 
-/* How long, and how much at a time, is read of what a refused client still sends: closing a socket
+/* The time, and the bytes at a time, that a refused client is still read: closing a socket
  * with unread bytes resets the connection, and the response that told why would be lost. */
 #define LINGER_MS    2000
 #define LINGER_READS 16
 
-/* When to look again whether a client that sends no more has been read to its end. */
+/* The time until the next look whether a client that sends no more has been read to its end. */
 #define HALF_CLOSED_MS 100
 
 /* A comment of server-sent events. */
@@ -738,7 +738,7 @@ static int read_key(const char *path, struct al_str *ret_text, struct al_error *
     return al_secret_read(path, path, &kind, ret_text, err);
 }
 
-/* Without `cert` no TLS. */
+/* TLS needs `cert`. */
 static struct MHD_Daemon *start_daemon(struct al_http_listening *listening, const char *cert,
                                        const char *key)
 {

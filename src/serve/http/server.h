@@ -116,7 +116,7 @@ struct al_http_limits {
     int64_t keep_alive_ms; /**< see al_http_begin_stream().  25 s */
 };
 
-/** What a server is made of.  All of it is copied or read before al_http_server_new() returns. */
+/** The parts of a server.  All of it is copied or read before al_http_server_new() returns. */
 struct al_http_options {
     const struct al_http_listener *listeners;
     size_t listener_count;  /**< at least 1 */
@@ -138,11 +138,11 @@ struct al_http_options {
 int al_http_server_new(const struct al_http_options *options, struct al_http_server **ret_server,
                        struct al_error *err);
 
-/** Listen, and start the HTTP thread: from here on the handler may be called.  Once.  0 or
+/** Listen, and start the HTTP thread: from here on the handler may be called.  Called once.  0 or
  * AL_ERR_EXECUTION, and then only al_http_server_free() is left to do. */
 int al_http_server_start(struct al_http_server *server, struct al_error *err);
 
-/** Where the listener `index` really listens: with the port that the kernel chose for port 0. */
+/** The real address of the listener `index`: with the port that the kernel chose for port 0. */
 const struct al_http_address *al_http_server_address(const struct al_http_server *server,
                                                      size_t index);
 
@@ -193,8 +193,8 @@ void al_http_answer(struct al_http_exchange *exchange, unsigned status,
                     const struct al_http_header *headers, size_t header_count, const char *body,
                     size_t body_len);
 
-/** Begin an answer whose body is server-sent events in pieces, as chunks.  When it has sent nothing
- * for `keep_alive_ms`, a comment is sent: a proxy ends what is silent.  Threads: any. */
+/** Begin an answer whose body is server-sent events in pieces, as chunks.  A comment is sent when
+ * it has sent nothing for `keep_alive_ms`: a proxy ends what is silent.  Threads: any. */
 void al_http_begin_stream(struct al_http_exchange *exchange, unsigned status,
                           const struct al_http_header *headers, size_t header_count);
 

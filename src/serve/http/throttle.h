@@ -3,8 +3,8 @@
  * Guessing tokens is slow: after AL_THROTTLE_FREE wrong tokens within AL_THROTTLE_WINDOW_MS from
  * one address, each further one is answered AL_THROTTLE_WAIT_MS later.  Right tokens never wait.
  *
- * An IPv6 address counts by its first 64 bits, which one subscriber has to himself.  When there are
- * too many addresses, the one whose last wrong token is the oldest is forgotten.
+ * An IPv6 address counts by its first 64 bits, which one subscriber has to himself.  The address
+ * whose last wrong token is the oldest is forgotten when there are too many.
  *
  * Threads: one at a time.  The clock is handed in.
  */

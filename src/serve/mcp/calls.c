@@ -368,7 +368,7 @@ static bool end_question(struct al_inflight *call, json_t **ret_result)
     return call->is_answered;
 }
 
-/* Wait for the answer.  What is done meanwhile does not count as one. */
+/* Wait for the answer.  The work done meanwhile does not count as one. */
 static bool await_answer(struct al_inflight *call, const struct question *question,
                          struct al_cancel *cancel, json_t **ret_result)
 {
@@ -848,7 +848,7 @@ static void run_call(struct al_task *task)
 
 /* --- From outside --- */
 
-/* What the call waits for before it begins; NULL: nothing. */
+/* The gate that the call waits for before it begins; NULL: none. */
 static struct al_gate *gate_of(struct al_calls *calls, const struct al_call_spec *spec)
 {
     const unsigned effects = spec->tool ? al_tool_effects(spec->tool->tool) : 0;

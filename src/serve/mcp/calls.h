@@ -11,8 +11,8 @@
  *   one would hold a thread, an open repository and a record in the journal only to wait for one.
  *   One that waits for the client, or is cancelled, makes room for another.
  * - Calls of one client that may change something begin in the order in which they were sent, each
- *   when the one before has ended or waits for the client.  Without an order are those of other MCP
- *   servers, and those of modern clients over HTTP, which come on several connections.
+ *   when the one before has ended or waits for the client.  Calls of other MCP servers have no
+ *   order, nor those of modern clients over HTTP, which come on several connections.
  * - A cancelled call is killed through its cancel token and never answered.
  * - A long call, or one that waits for the client, sends progress notifications if its request has
  *   a progress token.  None is sent after the answer.
@@ -120,7 +120,7 @@ void al_calls_close(struct al_calls *calls);
 /** Wait until every call was answered, `timeout_ms` at most.  Whether all were. */
 bool al_calls_wait_idle(struct al_calls *calls, int timeout_ms);
 
-/** How many calls have no answer yet. */
+/** The number of calls that have no answer yet. */
 size_t al_calls_count(struct al_calls *calls);
 
 /** Test whether a call of a scope is in flight. */
@@ -144,7 +144,7 @@ struct al_call_spec {
     char *
         mounted_tool; /**< without `tool`: its name, which is looked up on the thread of the call */
 
-    /** For another request than tools/call: append its result, with `extra`.  NULL: call the tool.
+    /** Append the result of another request than tools/call, with `extra`.  NULL: call the tool.
      */
     void (*respond)(void *payload, const struct al_result_extra *extra, struct al_cancel *cancel,
                     struct al_str *out);

@@ -65,7 +65,7 @@ static char *tools_list_text(const struct al_session *session,
 /* Tools that are named as examples. */
 #define EXAMPLES_MAX 5
 
-/* What the text depends on. */
+/* The features that the text depends on. */
 enum feature {
     GIT = 1u << 0,          /* git_* tools */
     READS = 1u << 1,        /* the tool Git */
@@ -92,7 +92,7 @@ struct sentence {
     const char *text;
 };
 
-/* As long as there is room: what is left out, the tools' own descriptions say. */
+/* Told as long as there is room: what is left out, the tools' own descriptions say. */
 static const struct sentence ways[] = {
     { STARTS, 0, "Begin with git_status: one call says where you are." },
     { SHOWS_HUNKS | TAKES_HUNKS, 0,
@@ -120,7 +120,7 @@ static const struct sentence ways[] = {
     "around it."
 #define CUT " and says so: narrow the call with paths, refs or a limit."
 
-/* In any case. */
+/* Told always. */
 static const struct sentence rules[] = {
     { IN_WORKING_DIR, 0,
       " Paths are relative to working_dir, which defaults to the first allowed root." },
@@ -140,7 +140,7 @@ static const struct sentence rules[] = {
       "them." },
 };
 
-/* What a tool stands for; a toolset of NULL: any. */
+/* The feature that a tool stands for; a toolset of NULL: any. */
 static const struct {
     const char *toolset, *tool;
     unsigned feature;
@@ -240,8 +240,8 @@ static void add_roots(const struct al_roots *roots, struct al_str *out)
 
 /* The instructions of a session as a JSON string: what its tools do, how to work with them, which
  * parameter selects the repository, and the rules.  Only tools and parameters of the session are
- * named.  With many toolsets, what the tools' own descriptions say as well is left out.  Caller
- * frees. */
+ * named.  Sentences that the tools' own descriptions have as well are left out with many toolsets.
+ * Caller frees. */
 static char *instructions_text(const struct al_session *session)
 {
     unsigned features = session->mounts ? HAS_MOUNTS : 0, examples = 0;
@@ -308,7 +308,7 @@ static void refuse(const struct request *request, enum al_rpc_code code, const c
     al_reply_error(request->sink, request->message->id, code, problem);
 }
 
-/* What the era adds to a result; NULL: nothing. */
+/* The members that the era adds to a result; NULL: none. */
 static const struct al_result_extra *extra_of(const struct al_dispatch *dispatch,
                                               const struct request *request)
 {

@@ -15,8 +15,7 @@
  * list all the time costs each client no more than it asks for.
  *
  * There is one dispatch for each client: the one on standard input, a legacy session over HTTP, or
- * all modern requests of one token over HTTP.  What they share is struct al_service and
- * struct al_offer.
+ * all modern requests of one token over HTTP.  They share struct al_service and struct al_offer.
  *
  * Source: MCP "Tools"; 2026-07-28, "Subscriptions".
  */
@@ -46,7 +45,7 @@
 
 struct al_mounts;
 
-/** What a session offers to each of its clients: tools, instructions, and approvals that come with
+/** The offer of a session to each of its clients: tools, instructions, and approvals that come with
  * a later request.  One offer serves all clients that have the same grant: the one on standard
  * input, or all clients of one token. */
 struct al_offer {
@@ -62,8 +61,8 @@ struct al_offer {
 void al_offer_init(struct al_offer *offer, const struct al_session *session, bool is_private);
 void al_offer_clear(struct al_offer *offer);
 
-/** What all clients of a server share, whatever they may do: its calls, its name, and the news
- * about its list of tools. */
+/** The parts that all clients of a server share, whatever they may do: its calls, its name, and the
+ * news about its list of tools. */
 struct al_service {
     char *info;                    /**< serverInfo, a JSON object */
     char *meta;                    /**< the member of a modern _meta that holds serverInfo */

@@ -31,7 +31,7 @@ enum al_approval_form al_approval_form_for(const json_t *capabilities,
     return revision->names_modes ? AL_APPROVAL_FORM_MODE : AL_APPROVAL_FORM_PLAIN;
 }
 
-/* Without a default, so that an untouched form approves nothing. */
+/* The field has no default, so that an untouched form approves nothing. */
 static json_t *decision_field(enum al_approval_form form, bool offers_always)
 {
     json_t *values = offers_always ? json_pack("[s, s, s]", "once", "always", "reject")

@@ -55,7 +55,7 @@ static size_t load_of(const struct al_task *task)
     return task->lane ? task->lane->running.running : 0;
 }
 
-/* Where the list has the task that begins next; NULL: none may. */
+/* The place in the list of the task that begins next; NULL: none may. */
 static struct al_task **find_next(struct al_pool *pool)
 {
     struct al_task **best = NULL;

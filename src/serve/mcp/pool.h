@@ -6,7 +6,7 @@
  *   0              a thread is made for it    the thread waits for the next one
  *   IDLE_MAX       one of them takes it       the thread ends
  *
- * When no more threads are allowed, or none can be made, tasks wait.  They begin in the order they
+ * Tasks wait when no more threads are allowed, or none can be made.  They begin in the order they
  * came, but for those whose gates are full.  Tasks with a lane take turns with those of others: the
  * lane of which the fewest run comes first.
  */
@@ -28,7 +28,7 @@ struct al_gate {
     unsigned long held;
 };
 
-/** What one owner of tasks may have. */
+/** The share of one owner of tasks. */
 struct al_lane {
     size_t tasks_max; /**< waiting and running */
     size_t bytes_max; /**< of all of these */

@@ -64,8 +64,8 @@ static void serve_read(struct server *server)
 }
 
 /* Serve until the end of input, or until the client closes the output; and meanwhile write what is
- * queued, and send progress.  While too much output is queued the input is watched for its end
- * only, since more calls would add output. */
+ * queued, and send progress.  The input is watched for its end only while too much output is
+ * queued, since more calls would add output. */
 static void serve(struct server *server)
 {
     struct al_message_writer *out = &server->out;

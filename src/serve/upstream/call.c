@@ -418,7 +418,7 @@ static bool may_answer(struct al_raw_json id, unsigned long request)
     return request && (!text || id_number(text) == request);
 }
 
-/* If its id is lost, every call in flight may be the one, and none of them may wait in vain.  A
+/* Every call in flight may be the one if its id is lost, and none of them may wait in vain.  A
  * message with a method is no answer. */
 void al_upstream_take_unreadable(struct al_upstream_link *link, const char *line, size_t len,
                                  const char *problem)
@@ -748,7 +748,7 @@ static int take_question(struct exchange *exchange, struct al_upstream_question 
 
 /* --- Waiting --- */
 
-/* What a call has to do next. */
+/* The next thing that a call has to do. */
 struct event {
     bool answered;
     struct al_upstream_question *question; /* owned */
@@ -914,8 +914,8 @@ static bool have_types(const json_t *array)
     return json_is_array(array);
 }
 
-/* What is wrong with a result; NULL: nothing that concerns airlock.  Whether it fits the tool's
- * output schema is for the client to see. */
+/* The problem with a result; NULL: none that concerns airlock.  Whether it fits the tool's output
+ * schema is for the client to see. */
 static const char *find_problem(json_t *result)
 {
     if (!json_is_object(result) || !have_types(json_object_get(result, "content")))

@@ -107,7 +107,7 @@ static int open_link(struct al_upstream *server, struct al_upstream_link *link,
     return 0;
 }
 
-/* How the process ended, as a phrase. */
+/* The end of the process, as a phrase. */
 static char *describe_end(const struct al_upstream_link *link, const struct al_proc_result *result)
 {
     struct al_str text = AL_STR_INIT;
@@ -176,8 +176,8 @@ static void take_lines(struct al_upstream_link *link)
     }
 }
 
-/* Handle what comes until the process has ended and its pipes are empty, for so long at most.  What
- * it started may hold their other ends, hence no wait for these, and may write all the time. */
+/* Handle what comes until the process has ended and its pipes are empty, for so long at most.  Its
+ * children may hold their other ends, hence no wait for these, and may write all the time. */
 static void drain(struct al_upstream_link *link, int64_t wait_ms)
 {
     const int64_t until_ms = al_clock_ms() + wait_ms;
@@ -534,7 +534,7 @@ int64_t al_upstream_backoff_ms(unsigned streak)
     return wait_ms < AL_UPSTREAM_BACKOFF_MAX_MS ? wait_ms : AL_UPSTREAM_BACKOFF_MAX_MS;
 }
 
-/* Caller holds the lock.  Whoever waits for the server is told why that is in vain. */
+/* Caller holds the lock.  All who wait for the server are told why that is in vain. */
 static void fail_waits(struct al_upstream *server)
 {
     for (struct al_upstream_wait *wait = server->waits; wait; wait = wait->next) {
@@ -588,7 +588,7 @@ static int read_tools(struct al_upstream_link *link, int64_t deadline_ms, char *
     r = al_upstream_read_tools(link, deadline_ms, &differs, ret_problem);
     if (r < 0)
         return r;
-    /* Whoever waits for the server then knows of the list already. */
+    /* Those who wait for the server then know of the list already. */
     if (differs && server->settings.on_tools)
         server->settings.on_tools(server->settings.payload);
     set_phase(server, AL_UPSTREAM_READY);
@@ -687,8 +687,8 @@ static void *thread_main(void *payload)
 
 /* --- From outside --- */
 
-/* As for threads that run calls (serve/mcp/pool.c): a message nested as deeply as the parser
- * allows. */
+/* The stack of threads that run calls (serve/mcp/pool.c): for a message nested as deeply as the
+ * parser allows. */
 #define STACK_BYTES ((size_t)1536 * 1024)
 
 struct al_upstream *al_upstream_new(const struct al_upstream_settings *settings)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the files of the room share.
+ * The parts that the files of the room share.
  *
  *   life.c      from start to end: the process, the handshake, the thread; answers to whom it asks
  *   call.c      what the server says, and what it is told; threads that wait for it: calls, and the

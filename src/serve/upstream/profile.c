@@ -101,7 +101,7 @@ static void rules_clear(struct rules *rules)
     free(rules->fds);
 }
 
-/* Where a path leads, through no link that lies in a root unless that leads into a root: an agent,
+/* The end of a path, through no link that lies in a root unless that leads into a root: an agent,
  * and the server itself, can make a link there to anywhere.  NULL: it leads out, or nowhere. */
 static char *trace_safely(const struct al_roots *roots, const char *path)
 {
@@ -163,7 +163,7 @@ static void add_system(struct rules *rules)
     al_confine_add(&rules->list, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE, true);
 }
 
-/* What a program needs to look up names and to check certificates. */
+/* The files that a program needs to look up names and to check certificates. */
 static void add_network(struct rules *rules)
 {
     static const char *const readable[] = {

@@ -193,7 +193,7 @@ static void leave_out(struct al_upstream_list *list, const json_t *tool, const c
         list->left_out = al_asprintf("tool '%s' %s", name ? name : "", problem);
 }
 
-/* What keeps an object from being passed on as it is; NULL: nothing. */
+/* The problem that keeps an object from being passed on as it is; NULL: none. */
 static const char *size_problem(json_t *object)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -264,7 +264,7 @@ static json_t *take_tool(const json_t *listed)
              al_upstream_text(al_json_get_string(listed, "description"),
                               AL_UPSTREAM_DESCRIPTION_MAX_BYTES));
     pass_on(tool, "inputSchema", json_object_get(listed, "inputSchema"));
-    /* An output schema is for clients that check results.  Without it they check nothing, and the
+    /* An output schema is for clients that check results.  They check nothing without it, and the
      * tool works all the same. */
     if (!schema_problem(output_schema))
         pass_on(tool, "outputSchema", output_schema);

@@ -11,7 +11,7 @@
  * fails after 1, 2, 4 ... 60 seconds ended     al_upstream_end() was called fails
  *
  * Every server has a thread of its own, so a server that is slow, hangs or floods delays no other.
- * What it sends is bounded (serve/upstream/private.h): too much, or something that is no MCP, costs
+ * Its messages are bounded (serve/upstream/private.h): too much, or something that is no MCP, costs
  * the call concerned, or the process, and never airlock.
  *
  * Threads: every function may be called from any thread, except al_upstream_free().
@@ -39,8 +39,8 @@ struct al_upstream_settings {
         *command;              /**< program and arguments.  A name is looked up in `path_list` */
     const struct al_strv *env; /**< the user's "NAME=value", which replace those of airlock */
     bool confine;
-    /** `[mcp.servers.NAME.allow]`: absolute paths.  What is missing when the server starts is
-     * skipped. */
+    /** `[mcp.servers.NAME.allow]`: absolute paths.  Paths that are missing when the server starts
+     * are skipped. */
     const struct al_strv *read, *write, *exec;
     bool network;
     uint32_t timeout_ms; /**< bounds start with the first list, each later list, and each call */
@@ -91,8 +91,8 @@ const char *al_upstream_name(const struct al_upstream *server);
  *   annotations    an object
  *
  * All text is safe.  Tools with other names or with an impossible input schema are left out. Starts
- * the server if nobody has, and waits for its first list.  With a `wait_ms` it also waits for the
- * new list of a server that has just said that it has changed.
+ * the server if nobody has, and waits for its first list.  A `wait_ms` also waits for the new list
+ * of a server that has just said that it has changed.
  *
  * @param wait_ms  The longest wait; 0 asks for what is there.
  * @param cancel   May be NULL.
@@ -130,8 +130,8 @@ typedef int (*al_upstream_ask_fn)(void *payload, const char *method, const json_
 /** A call of a tool.  Borrowed for the duration of al_upstream_call(). */
 struct al_upstream_call {
     const char *tool;
-    /** What was approved: a server that defines the tool otherwise when the call is sent, perhaps
-     * since it was started again, is not asked.  NULL: any definition will do. */
+    /** The tool that was approved: a server that defines it otherwise when the call is sent,
+     * perhaps since it was started again, is not asked.  NULL: any definition will do. */
     const json_t *definition;
     const json_t *arguments;  /**< an object; NULL: {} */
     uint32_t timeout_ms;      /**< 0: that of the settings.  Time spent in `ask` does not count */
@@ -169,7 +169,7 @@ enum al_upstream_phase {
     AL_UPSTREAM_ENDED,
 };
 
-/** What `airlock doctor` says about a server. */
+/** The state of a server that `airlock doctor` tells. */
 struct al_upstream_state {
     enum al_upstream_phase phase;
     bool confined;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which subcommand, and the session it works in. */
+/* The choice of the subcommand, and the session it works in. */
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>

@@ -22,8 +22,8 @@ void al_pull_clear(struct al_pull *pull)
 
 /* --- Putting the lists side by side --- */
 
-/* What this branch had is the ancestor, if it is known: the base may have come from another branch,
- * or have been pushed to one.  A base that equals the incoming file has it already. */
+/* The version of this branch is the ancestor, if it is known: the base may have come from another
+ * branch, or have been pushed to one.  A base that equals the incoming file has it already. */
 static struct al_sandbox_version find_ancestor(const struct al_pull *pull,
                                                const struct al_pull_item *item)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* For pull/ only: the steps of a pull. */
+/* The steps of a pull, for pull/ only. */
 #ifndef AL_STAGING_PULL_PRIVATE_H
 #define AL_STAGING_PULL_PRIVATE_H
 

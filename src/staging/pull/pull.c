@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A pull: list the commit, choose and decide, copy, merge, change the sandbox, and write the base.
- * What is written to the store before the sandbox changes is garbage if the pull ends there.
+ * Objects written to the store before the sandbox changes are garbage if the pull ends there.
  */
 #include "staging/pull/pull.h"
 
@@ -284,7 +284,7 @@ static int merge(struct al_pull *pull)
 #define RECOVERY_MS     60000 /* for what a killed process left */
 #define TAKE_BACK_TRIES 3
 
-/* What becomes of a file. */
+/* The file after the pull. */
 static struct al_sandbox_file file_of(const struct al_pull_item *item, bool back)
 {
     const struct al_sandbox_version *to = back ? &item->ours : &item->result;
@@ -337,8 +337,7 @@ static int keep_made(struct al_pull *pull)
     return r;
 }
 
-/* Files that somebody else wrote stay.  When that happens meanwhile, it is looked anew which they
- * are. */
+/* Files that somebody else wrote stay.  They are looked for anew when that happens meanwhile. */
 static int take_back(struct al_pull *pull)
 {
     for (int i = 1;; i++) {
@@ -491,8 +490,8 @@ void al_pull_recover(struct al_staging *staging)
 
 /* --- Words --- */
 
-/* What an agent names, without what only says where the path begins.  `*is_whole`: as a pattern it
- * goes by the whole path. */
+/* The path that an agent names, without what only says where it begins.  `*is_whole`: as a pattern
+ * it goes by the whole path. */
 static int strip(const char *given, char **ret_path, bool *is_whole, struct al_error *err)
 {
     static const char root[] = AL_SANDBOX_ROOT "/";
@@ -595,7 +594,7 @@ static int choose_named(struct al_pull *pull, const struct al_strv *words, bool 
     return r;
 }
 
-/* Without words: everything, or what was pulled before. */
+/* No words mean everything, or what was pulled before. */
 static int choose(struct al_pull *pull)
 {
     const struct al_strv *words = pull->request->paths;
@@ -627,8 +626,8 @@ static bool differs(const struct al_base *base, const struct al_pull_item *item)
     return !al_sandbox_version_equal(&recorded, &item->theirs);
 }
 
-/* What is recorded: what the sandbox agrees with; in the origin also what did not change there.  A
- * conflict that is not settled is not recorded, so the next pull says it again. */
+/* The recorded files: those that the sandbox agrees with; in the origin also those that stayed
+ * there.  A conflict that is not settled is not recorded, so the next pull says it again. */
 static bool is_recorded(const struct al_pull_item *item, bool in_origin)
 {
     return item->chosen && !item->skipped && !item->is_blocked &&
@@ -636,7 +635,7 @@ static bool is_recorded(const struct al_pull_item *item, bool in_origin)
             (in_origin && al_sandbox_version_equal(&item->theirs, &item->base)));
 }
 
-/* Record the files; true when anything changed.  What cannot be beside them goes first. */
+/* Record the files; true when anything changed.  Files that cannot be beside them go first. */
 static bool record(const struct al_pull *pull, struct al_base *base, bool in_origin)
 {
     al_auto(al_strv_clear) struct al_strv replaced = AL_STRV_INIT;
@@ -817,9 +816,9 @@ static int decide(struct al_pull *pull)
     return 0;
 }
 
-/* Ask a repository on GitHub for the content of the chosen files that changed there.  Without the
- * lock: other calls go on while the network is slow.  With the lock it is decided
- * again, and what is missing then is asked for once more. */
+/* Ask a repository on GitHub for the content of the chosen files that changed there.  The lock is
+ * not held: other calls go on while the network is slow.  The decision is made again with the lock,
+ * and what is missing then is asked for once more. */
 static int bring(const struct al_pull *fresh)
 {
     al_auto(al_pull_clear) struct al_pull pull = *fresh;

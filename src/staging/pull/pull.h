@@ -12,7 +12,7 @@
 struct al_repo;
 struct al_staging;
 
-/** What to pull.  Everything is borrowed. */
+/** The request of a pull.  Everything is borrowed. */
 struct al_pull_request {
     const struct al_repo *repo;  /**< has the commit */
     const char *target;          /**< al_target_key() */
@@ -25,7 +25,7 @@ struct al_pull_request {
                                       this branch before */
 };
 
-/** What happened.  Set up with AL_PULL_RESULT_INIT. */
+/** The outcome of a pull.  Set up with AL_PULL_RESULT_INIT. */
 struct al_pull_result {
     struct al_strv pulled;    /**< paths that were written */
     struct al_strv conflicts; /**< paths that need a decision */
@@ -47,8 +47,8 @@ void al_pull_result_clear(struct al_pull_result *result);
 int al_pull(struct al_staging *staging, const struct al_pull_request *request,
             struct al_run_limits *budget, struct al_pull_result *ret_result, struct al_error *err);
 
-/** Take back a pull that was killed; files that were changed since stay as they are.  With the
- * store's lock held. */
+/** Take back a pull that was killed; files that were changed since stay as they are.  The caller
+ * holds the store's lock. */
 void al_pull_recover(struct al_staging *staging);
 
 /** The most bytes of one version that is merged. */

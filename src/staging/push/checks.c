@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a target says about a push: who the author is, and whether it refuses.
+ * The answer of a target to a push: who the author is, and whether it refuses.
  *
  * Source: git-config(1) receive.*, transfer.hideRefs, user.*, safe.bareRepository;
  * gitrepository-layout(5).
@@ -105,7 +105,7 @@ static bool take_setting(void *payload, char *const *fields)
     return true;
 }
 
-/* As git writes a name: without the characters that end it. */
+/* The name as git writes it: without the characters that end it. */
 static void add_clean(const char *text, struct al_str *out)
 {
     for (; *text; text++)
@@ -208,7 +208,7 @@ int al_push_find_refusal(struct al_push *push, char **ret_refusal)
 /* A push writes no file into a git directory, whatever its name, and makes none: git would run what
  * its configuration and its hooks say as soon as the user works below it. */
 
-/* What makes a directory a git directory: HEAD with objects and refs, or HEAD with commondir. */
+/* The parts of a git directory: HEAD with objects and refs, or HEAD with commondir. */
 enum { HEAD, OBJECTS, REFS, COMMONDIR, PARTS };
 static const char *const parts[PARTS] = { "head", "objects", "refs", "commondir" };
 

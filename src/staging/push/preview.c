@@ -22,7 +22,7 @@
 #include "verbs/preview/verify_objects.h"
 
 /*
- * What a user should know about files of a push.
+ * Facts that a user should know about files of a push.
  *
  * airlock runs no filters, so the content of files that the target keeps with git-lfs goes into the
  * repository itself.
@@ -81,7 +81,7 @@ static int find_lfs(struct al_push *push)
 
 /* --- Another base --- */
 
-/* While the changes of the staged commit are read. */
+/* The state while the changes of the staged commit are read. */
 struct before {
     struct al_push *push;
     struct al_base origin; /* what the sandbox last saw of the branch */

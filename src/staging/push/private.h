@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* For push/ only: the steps of a push. */
+/* The steps of a push, for push/ only. */
 #ifndef AL_STAGING_PUSH_PRIVATE_H
 #define AL_STAGING_PUSH_PRIVATE_H
 

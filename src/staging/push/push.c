@@ -339,7 +339,7 @@ static bool has_attributes(const struct al_push *push, const char *path)
     return below.begin < below.end;
 }
 
-/* What the push looks at: the files, and the attributes of their directories. */
+/* The objects that the push looks at: the files, and the attributes of their directories. */
 static void take_files(const struct al_push *push, const struct al_sandbox_files *files,
                        struct al_strv *ret_oids)
 {
@@ -700,7 +700,7 @@ static bool is_indexed_the_same(const struct al_push *push, const char *hash)
            memcmp(made.buf, found.buf, made.len) == 0;
 }
 
-/* The objects that the commit reaches and its parent does not.  With the store's lock held, or the
+/* The objects that the commit reaches and its parent does not.  The store's lock is held, or the
  * pack might be joined with others. */
 static int send_pack(const struct al_push *push, const char *commit)
 {

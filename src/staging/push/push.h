@@ -108,7 +108,7 @@ int al_push_preview(struct al_push *push, struct al_str *out, size_t *ret_framed
                     struct al_error *err);
 
 /**
- * Push.  With the target's write lock held.
+ * Push.  The caller holds the target's write lock.
  *
  * @param commit  From al_push_preview(); NULL: nobody was shown one, and it is built now.
  * @return 0, also for a conflict.

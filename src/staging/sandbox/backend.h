@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* For sandbox/ only: what holds the files. */
+/* The holder of the files, for sandbox/ only. */
 #ifndef AL_STAGING_SANDBOX_BACKEND_H
 #define AL_STAGING_SANDBOX_BACKEND_H
 
@@ -15,8 +15,8 @@ struct al_sandbox_backend {
                 struct al_str *ret, uint64_t *ret_size, struct al_error *err);
     int (*read_link)(struct al_sandbox *sandbox, const char *path, struct al_str *ret_target,
                      struct al_error *err); /**< NULL: links have no content here */
-    /** Create or replace a file.  With mode 0 an agent writes: the file keeps its mode, and no link
-     * is replaced.  `content` is NULL only where `reads_later` is set. */
+    /** Create or replace a file.  Mode 0 means that an agent writes: the file keeps its mode, and
+     * no link is replaced.  `content` is NULL only where `reads_later` is set. */
     int (*put)(struct al_sandbox *sandbox, const struct al_sandbox_file *file,
                const struct al_str *content, struct al_error *err);
     int (*remove)(struct al_sandbox *sandbox, const char *path,

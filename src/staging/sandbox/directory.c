@@ -270,7 +270,7 @@ static int open_parent(int fd, const char *path, int *ret_fd, const char **ret_n
     return 0;
 }
 
-/* What a file counts towards max_bytes; st_mode is 0 when there is none. */
+/* The size of a file that counts towards max_bytes; st_mode is 0 when there is none. */
 static int64_t cost_of(const char *path, const struct stat *st)
 {
     return st->st_mode ? (int64_t)(AL_SANDBOX_FILE_BYTES + strlen(path)) + st->st_size : 0;

@@ -139,7 +139,7 @@ static int memory_read(struct al_sandbox *sandbox, const char *path, uint64_t of
     (void)pthread_mutex_unlock(&sandbox->lock);
     if (!*text)
         return r;
-    /* Without the lock: the store starts git. */
+    /* The lock is not held: the store starts git. */
     r = sandbox->source.read(sandbox->source.payload, oids, 1, take, &stored, err);
     *ret_size = stored.len;
     if (r == 0)

@@ -167,8 +167,8 @@ static bool is_many(const char *pattern, size_t len)
     return len == 2 && !strncmp(pattern, "**", 2);
 }
 
-/* Match component by component.  As with '*' in a name, only the last "**" has to be tried again
- * with one component more. */
+/* Match component by component.  Only the last "**" has to be tried again with one component more,
+ * as with '*' in a name. */
 static bool match_path(const char *pattern, const char *path)
 {
     const char *many = NULL, *retry = NULL;

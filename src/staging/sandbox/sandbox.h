@@ -54,7 +54,7 @@ struct al_sandbox_options {
      * imported file. */
     uint64_t max_bytes;
     bool sha256; /**< the format of object ids */
-    /** For al_sandbox_allows_symlinks(). */
+    /** The answer of al_sandbox_allows_symlinks(). */
     bool allow_symlinks;
     /** Links on the way to `path` are not followed inside a root, where an agent can make them.
      * NULL: there is no root. */
@@ -141,7 +141,7 @@ int al_sandbox_remove(struct al_sandbox *sandbox, const char *path,
 int al_sandbox_list(struct al_sandbox *sandbox, const char *dir, const struct al_strv *globs,
                     struct al_strv *ret_paths, struct al_error *err);
 
-/** What a change does to a file. */
+/** The effect of a change on a file. */
 enum al_sandbox_operation {
     AL_STAGED_CREATE,
     AL_STAGED_UPDATE,
@@ -155,9 +155,9 @@ struct al_sandbox_file {
     unsigned mode;                       /**< one of AL_SANDBOX_MODE_…; 0: it is deleted */
     struct al_oid oid;                   /**< of the blob; zeros: it is deleted */
     uint64_t size; /**< in bytes; 0: it is deleted, or was imported and never read */
-    /** For al_sandbox_import() only: the content; NULL: the store has it.  Borrowed. */
+    /** The content, for al_sandbox_import() only; NULL: the store has it.  Borrowed. */
     const struct al_str *content;
-    /** For al_sandbox_import() only: the version to replace, as al_sandbox_remove() takes it. */
+    /** The version to replace, for al_sandbox_import() only, as al_sandbox_remove() takes it. */
     const struct al_sandbox_version *over;
 };
 
@@ -199,23 +199,23 @@ struct al_blob_source {
 /**
  * Create or replace files, with their modes.  Those before a failure stay.
  *
- * What the store has is read from the source that al_sandbox_set_source() names: in memory when it
- * is needed, for a directory now.  A file appears when it is complete.
+ * Content of the store is read from the source that al_sandbox_set_source() names: in memory when
+ * it is needed, for a directory now.  A file appears when it is complete.
  *
  * @param files  A path at most once.  `size` is not used.
  */
 int al_sandbox_import(struct al_sandbox *sandbox, const struct al_sandbox_file *files, size_t count,
                       struct al_error *err);
 
-/** Where imported files are read from.  Borrowed; it is called without any lock of the sandbox, and
- * by several threads. */
+/** The source of imported files.  Borrowed; it is called without any lock of the sandbox, and by
+ * several threads. */
 void al_sandbox_set_source(struct al_sandbox *sandbox, const struct al_blob_source *source);
 
 /** Test whether a pattern matches a path; see al_sandbox_list(). */
 bool al_sandbox_match(const char *pattern, const char *path);
 
-/** What to add to the message that a pattern matches nothing, if it looks as if a shell was to
- * expand it: "; '{…}' is not expanded, …".  Else "". */
+/** The end of the message that a pattern matches nothing, if it looks as if a shell was to expand
+ * it: "; '{…}' is not expanded, …".  Else "". */
 const char *al_sandbox_pattern_hint(const char *pattern);
 
 #endif

@@ -455,7 +455,7 @@ struct al_peer *al_stream_get_peer(struct al_stream *stream)
 bool al_stream_mark_gone(struct al_stream *stream, const struct al_http_exchange *exchange)
 {
     al_hold(&stream->lock);
-    /* Which era the request is of may be found out later. */
+    /* The era of the request may be found out later. */
     stream->left |= !stream->ended && stream->exchange == exchange;
     return is_gone(stream);
 }

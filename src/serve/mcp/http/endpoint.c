@@ -154,8 +154,8 @@ static const char *check_name(const struct al_http_request *request,
     return NULL;
 }
 
-/* How the headers of a modern request differ from the message, as a sentence; NULL: they do not.
- * `version` is that of the envelope; NULL: the message has none. */
+/* The difference between the headers of a modern request and the message, as a sentence; NULL:
+ * none.  `version` is that of the envelope; NULL: the message has none. */
 static const char *check_headers(const struct al_http_request *request,
                                  const struct al_rpc_message *message, const char *version)
 {
@@ -192,7 +192,7 @@ struct post {
     const struct al_rpc_message *message; /* the only one of `doc`; NULL: it is a batch */
 };
 
-/* For the one answer, with a reference to the stream. */
+/* The sink of the one answer, with a reference to the stream. */
 static struct al_message_sink *sink_of(struct post *post)
 {
     return &al_stream_ref(post->stream)->sink;
@@ -242,7 +242,7 @@ static void dispatch(struct post *post, struct al_peer *peer)
         al_peer_end(peer);
 }
 
-/* What is wrong with a modern message; AL_RPC_OK: nothing that is not found out later. */
+/* The problem with a modern message; AL_RPC_OK: none that is not found out later. */
 static enum al_rpc_code check_modern(const struct post *post, const char **ret_problem)
 {
     const struct al_rpc_message *message = post->message;
@@ -454,10 +454,10 @@ static void submit(struct al_endpoint *endpoint, struct al_account *account,
 /* Threads beyond those of the calls, so that answers to questions of calls can always be read. */
 #define FREE_THREADS 8
 
-/* How often unused sessions are looked for in the time after which they end. */
+/* The number of looks for unused sessions in the time after which they end. */
 #define LOOKS 20
 
-/* How long cancelled calls may take to end: their children are killed. */
+/* The time that cancelled calls may take to end: their children are killed. */
 #define CANCEL_MS      10000
 
 #define LEGACY_ALLOWED "POST, GET, DELETE"

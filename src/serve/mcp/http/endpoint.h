@@ -8,7 +8,7 @@
  * content GET               the session's own stream, or resumes one      405 DELETE ends the
  * session                              405 the client goes   its calls go on its call is cancelled
  *
- * Who asks is decided before: each token has an account.  Sessions, calls and streams are found
+ * The asker is decided before: each token has an account.  Sessions, calls and streams are found
  * among those of one account only.
  *
  * Order at the end: al_endpoint_drain() while the HTTP server still runs, then end the HTTP server,
@@ -54,7 +54,7 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
 /**
  * Make an account, with a reference for the caller.
  *
- * @param session  Copied.  What it points to lives until `release` is called.  `approvals` is not
+ * @param session  Copied.  Its pointers stay valid until `release` is called.  `approvals` is not
  *                 looked at: every MCP session has its own.
  * @param release  Called with the copy after the last reference is gone; may be NULL.
  */
@@ -83,13 +83,13 @@ void al_account_end(struct al_account *account);
 void al_endpoint_request(struct al_endpoint *endpoint, struct al_account *account,
                          struct al_http_exchange *exchange);
 
-/** For `on_gone` of an exchange that al_endpoint_request() got. */
+/** The `on_gone` of an exchange that al_endpoint_request() got. */
 void al_endpoint_gone(struct al_endpoint *endpoint, struct al_http_exchange *exchange);
 
-/** For `on_end` of an exchange that al_endpoint_request() got. */
+/** The `on_end` of an exchange that al_endpoint_request() got. */
 void al_endpoint_end(struct al_endpoint *endpoint, struct al_http_exchange *exchange);
 
-/** How many calls have no answer yet.  Threads: safe. */
+/** The number of calls that have no answer yet.  Threads: safe. */
 size_t al_endpoint_count_calls(struct al_endpoint *endpoint);
 
 /** Begin no new calls, wait `drain_s` for those in flight, cancel the rest, and end all streams and

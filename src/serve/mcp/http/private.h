@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of the room share: streams of events, clients, tokens, and what an endpoint
- * consists of. */
+/* The parts that the files of the room share: streams of events, clients, tokens, and what an
+ * endpoint consists of. */
 #ifndef AL_SERVE_MCP_HTTP_PRIVATE_H
 #define AL_SERVE_MCP_HTTP_PRIVATE_H
 
@@ -25,8 +25,8 @@ struct al_peer;
 struct al_stream;
 
 /*
- * What a stream of server-sent events has sent, so that a client whose connection broke can have it
- * again.  Bounded: the oldest events are forgotten first.
+ * The events that a stream of server-sent events has sent, so that a client whose connection broke
+ * can have them again.  Bounded: the oldest events are forgotten first.
  *
  * Events of a stream are numbered from 1.  Threads: the owner locks.
  *
@@ -182,7 +182,7 @@ void al_peer_end(struct al_peer *peer);
 struct al_stream *al_peer_find_stream(struct al_peer *peer, unsigned long number);
 
 /*
- * What a server keeps for each token: its offer, its sessions, and how many calls it may have.
+ * The account of a token in a server: its offer, its sessions, and how many calls it may have.
  *
  * Everything of a client is looked up in its account, so what one token has cannot be found with
  * another.
@@ -211,7 +211,7 @@ struct al_account {
 /** The peer of all modern requests, with a reference; NULL: the account has ended. */
 struct al_peer *al_account_modern(struct al_account *account);
 
-/** Make a session; NULL: there are as many as may be.  With a reference. */
+/** Make a session; NULL: there are as many as may be.  The caller gets a reference. */
 struct al_peer *al_account_add_session(struct al_account *account);
 
 /** The session with this id, with a reference; NULL: there is none. */
@@ -232,7 +232,7 @@ void al_accounts_end_idle(struct al_endpoint *endpoint);
 void al_accounts_end(struct al_endpoint *endpoint);
 
 /*
- * What the headers of a request have to say about its body.
+ * The claims of a request's headers about its body.
  *
  *   header                modern                          legacy
  *   Content-Type          application/json                application/json
