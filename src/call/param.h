@@ -65,6 +65,8 @@ enum al_param_flags {
     /** Names a branch that the call deletes (see `deletes`).  The checkpoint keeps the
      * commits that only this branch reaches. */
     AL_PARAM_DELETED_BRANCH = 1 << 10,
+    /** Bytes of a command line.  The journal records them as text, without what is secret. */
+    AL_PARAM_RAW = 1 << 11,
     /** Policy: a string that names the directory files are written into, anywhere in the roots. */
     AL_PARAM_OUTPUT = 1 << 12,
     /** Names a branch, a revision or a directory that policy does not look at.  The journal records

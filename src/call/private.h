@@ -127,8 +127,10 @@ int al_args_check_used(const struct al_tool *tool, const void *args, struct al_e
  */
 int al_call_take_parent_paths(struct al_call *call, struct al_error *err);
 
-/** Read the bytes that are written as <E9> in arguments that name a file, a directory, a branch or
- * a revision, see al_utf8_unescape(). */
+/** The flags of arguments that name a file, a directory, a branch or a revision. */
+#define AL_CALL_NAMES (AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME)
+
+/** Read the bytes that are written as <E9> in names and AL_PARAM_RAW, see al_utf8_unescape(). */
 void al_call_take_bytes(struct al_call *call);
 
 /** The directory a call works in: the top of the repository, or the first root.  A repository

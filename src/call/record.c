@@ -22,7 +22,6 @@
 /* Whether an argument names a file, a branch or a revision. */
 static bool is_name(const void *payload, const char *object, const char *member)
 {
-    const unsigned flags = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
     const struct al_tool *tool = payload;
     const struct al_param *row =
         al_params_find(tool->params, tool->nparams, object ? object : member);
@@ -30,7 +29,7 @@ static bool is_name(const void *payload, const char *object, const char *member)
     if (row && object)
         row =
             row->object ? al_params_find(row->object->params, row->object->nparams, member) : NULL;
-    return row && row->flags & flags;
+    return row && row->flags & AL_CALL_NAMES;
 }
 
 /* Stage 1.  Reads go on without a journal; al_call_record_check() refuses everything else. */

@@ -431,8 +431,7 @@ static int find_bytes(struct walk *walk, const char *given, char **ret_meant)
 
 void al_call_take_bytes(struct al_call *call)
 {
-    const unsigned names = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
-    struct walk walk = { .call = call, .flags = names, .find = find_bytes };
+    struct walk walk = { .call = call, .flags = AL_CALL_NAMES | AL_PARAM_RAW, .find = find_bytes };
 
     walk_rows(&walk, call->tool->params, call->tool->nparams, call->args);
 }

@@ -332,7 +332,7 @@ static int run_labelled(struct al_options *options, bool takes_words, int argc, 
             al_strv_add(&again, options->given.items[i]);
     arguments = arguments_of("command", argc, argv);
     if (label)
-        al_json_set(arguments, "label", al_json_name(label));
+        al_json_set(arguments, "label", al_json_string(label));
     if (al_option(options, "--confine"))
         al_json_set(arguments, "confine", json_true());
     if (al_option(options, "--network"))

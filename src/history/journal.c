@@ -124,7 +124,7 @@ static json_t *new_line(const struct al_journal *journal, const struct al_record
     if (begin->call_id)
         set_before_last(line, "call_id", al_json_string(begin->call_id));
     if (begin->label)
-        set_before_last(line, "label", al_json_name(begin->label));
+        set_before_last(line, "label", al_json_string(begin->label));
     return line;
 }
 

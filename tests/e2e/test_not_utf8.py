@@ -112,6 +112,32 @@ class Names(everyday.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.get(E9), b"two\n")
 
+    def test_words_of_a_shell(self):
+        """airlock run and airlock git give a command the very bytes of its words"""
+        words = [E9, b"caf<E9>", b"<3C>E9>", b"\xff<C3>\xa9\xc3\xa9"]
+        done = self.airlock("run", "--", "printf", "%s\\n", *words)
+        self.assertEqual(done.stdout, b"".join(word + b"\n" for word in words), done.stderr)
+        self.put(b"caf<E9>", b"another\n")
+        self.assertEqual(self.airlock("run", "--", "rm", E9).returncode, 0)
+        self.assertEqual(self.get(b"caf<E9>"), b"another\n")
+        self.assertEqual(self.airlock("git", "add", E9).returncode, 0)
+        self.assertEqual(self.out("diff", "--cached", "--name-only", "-z"), E9 + b"\0")
+        self.airlock("git", "commit", "-q", "-m", "strip <FF>")
+        self.assertEqual(self.out("log", "-1", "--format=%s"), b"strip <FF>\n")
+        self.airlock("git", "branch", b"b\xe9")
+        self.assertEqual(self.out("for-each-ref", "--format=%(refname:short)", "refs/heads/b*"),
+                         b"b\xe9\n")
+        secret = "https://me:" + "hunter22@example.org/x"
+        self.airlock("run", "--", "true", secret)
+        self.assertNotIn("hunter22", json.dumps(self.lines()[-1]))
+
+    def test_label(self):
+        """a label is found as it was given"""
+        self.airlock("run", "--label", "no <FF>", "--", "rm", E9)
+        done = self.airlock("rollback", "-y", "--to", "no <FF>")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.get(E9), b"one\n")
+
     def test_same_place(self):
         """two repositories that differ in one such byte do not share their undo"""
         other = self.top[:-1] + b"\xfe"

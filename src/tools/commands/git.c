@@ -21,7 +21,8 @@ struct git_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRINGS(struct git_args, args, "The words after git.", .max_bytes = 1u << 20),
+    AL_STRINGS(struct git_args, args, "The words after git.", .flags = AL_PARAM_RAW,
+               .max_bytes = 1u << 20),
     AL_STRING(struct git_args, working_dir, NULL, .flags = AL_PARAM_NAME),
 };
 
@@ -95,7 +96,7 @@ static int open_repository(struct al_call *call, struct al_repo **ret_repo, stru
 {
     const struct git_args *args = al_call_args(call);
     struct al_shell_words *words = al_calloc(1, sizeof(*words));
-    const struct al_repo *repo;
+    const struct al_location *at;
     int r;
 
     *words = AL_SHELL_WORDS_INIT;
@@ -103,16 +104,15 @@ static int open_repository(struct al_call *call, struct al_repo **ret_repo, stru
     r = al_shell_open(call, args->working_dir, ret_repo, err);
     if (r < 0)
         return r;
-    repo = *ret_repo;
+    at = *ret_repo ? &(*ret_repo)->at : NULL;
     r = al_shell_words_read(words, &args->args, *ret_repo, err);
     if (r == 0)
-        r = al_shell_connection_read(words, repo, &al_call_session(call)->defaults, err);
+        r = al_shell_connection_read(words, *ret_repo, &al_call_session(call)->defaults, err);
     if (r == 0)
-        r = al_shell_submodules_read(call, words, repo, err);
+        r = al_shell_submodules_read(call, words, *ret_repo, err);
     if (r == 0)
-        r = check_place("--git-dir", words->git_dir, repo ? repo->at.git_dir : NULL, err);
-    return r < 0 ? r
-                 : check_place("--work-tree", words->work_tree, repo ? repo->at.top : NULL, err);
+        r = check_place("--git-dir", words->git_dir, at ? at->git_dir : NULL, err);
+    return r < 0 ? r : check_place("--work-tree", words->work_tree, at ? at->top : NULL, err);
 }
 
 /* The operation is chosen before anything else is asked of the tool. */

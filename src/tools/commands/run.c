@@ -345,7 +345,7 @@ struct run_args {
 
 static const struct al_param params[] = {
     AL_STRINGS(struct run_args, command, "The program and its arguments; none: only a checkpoint.",
-               .max_bytes = 1u << 20),
+               .flags = AL_PARAM_RAW, .max_bytes = 1u << 20),
     AL_STRING(struct run_args, label, "A name to go back to; no number or time.", .max_bytes = 100),
     AL_BOOL(struct run_args, confine, "Keep it to the system and the root, in a sandbox."),
     AL_BOOL(struct run_args, network, "Let it use the network there."),
