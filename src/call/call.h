@@ -324,6 +324,9 @@ void al_call_resolve(struct al_call *call, const char *name, const char *value);
  * resolved again. */
 const char *al_call_resolved(const struct al_call *call, const char *name);
 
+/** Whether the configuration or a worker file has rules, which look at what is resolved. */
+bool al_call_has_rules(const struct al_call *call);
+
 /** The values of AL_RESOLVED_PATH, for `policy_paths`. */
 int al_call_resolved_paths(struct al_call *call, struct al_strv *out, struct al_error *err);
 

@@ -57,7 +57,7 @@ static void write_resolved(const struct al_strv *resolved, struct al_str *out)
     }
 }
 
-static bool has_rules(const struct al_call *call)
+bool al_call_has_rules(const struct al_call *call)
 {
     const struct al_policy *policy = call->session->policy;
 
@@ -69,7 +69,7 @@ static void add_head_branches(const struct al_call *call, struct al_str *out)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    if (call->repo && has_rules(call))
+    if (call->repo && al_call_has_rules(call))
         al_ref_head_branches(&call->repo->at, &names);
     for (size_t i = 0; i < names.count; i++)
         al_str_addf(out, "%s\n", names.items[i]);
@@ -518,9 +518,7 @@ static char *describe_reason(const struct al_call *call, const struct al_ruling 
 /* The rule's message in one line; NULL: it has none.  Caller frees. */
 static char *message_of(const struct al_ruling *ruling)
 {
-    const char *message = ruling->rule ? ruling->rule->message : NULL;
-
-    return message ? al_text_join_lines(message) : NULL;
+    return ruling->rule && ruling->rule->message ? al_text_join_lines(ruling->rule->message) : NULL;
 }
 
 /* Nobody has decided. */
@@ -756,7 +754,7 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
 static int evaluate_policy(struct al_call *call, struct al_ruling *ret_ruling, struct al_error *err)
 {
     al_auto(al_explanation_clear) struct al_explanation found = AL_EXPLANATION_INIT;
-    const bool ruled = has_rules(call);
+    const bool ruled = al_call_has_rules(call);
     int r = ruled && al_effects_change_repository(call->operation->effects)
                 ? bind_answer(call, call->state, err)
                 : 0;

@@ -90,6 +90,9 @@ class Default(Program):
                              [("warning", f"rule {number} is about {tool} of the toolset {toolset}")
                               for number, tool, toolset in idle], more)
             self.assertEqual(done.returncode, 0, done)
+        worker = self.write("w.md", "---\nname: w\npolicy: [{tool: git_push, decision: deny}]\n---\n", self.base)
+        done = self.run_it("doctor", "--json", "--config", self.config(""), "--worker", str(worker), "--toolset", "git")
+        self.assertIn("rule 1 (line 3 of the worker file) is about git_push of the toolset workflow", done.stdout)
         config = self.config('[mcp.servers.fs]\ncommand = ["/bin/false"]\n'
                              '[[tools.approval.rule]]\ntool = "mcp__fs__*"\ndecision = "deny"\n')
         done = self.run_it("doctor", "--json", "--config", config)

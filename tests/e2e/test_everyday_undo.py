@@ -164,8 +164,18 @@ class Undo(everyday.Case):
         """a rule by branch and effect holds for an undo and a redo that move the branch, and for no other"""
         config = self.base / "config.toml"
         config.write_text('[[tools.approval.rule]]\nbranch = "main"\neffect = "rewrites_history"\ndecision = "deny"\n')
+        self.held_to("configuration", "--config", str(config))
+
+    def test_rules_of_worker(self):
+        """so does a rule of a worker file, where the configuration has none"""
+        worker = self.base / "worker.md"
+        worker.write_text("---\nname: w\npolicy: [{branch: main, effect: rewrites_history, decision: deny}]\n---\n")
+        self.held_to("worker file", "--worker", str(worker))
+
+    def held_to(self, source, *options):
+        """Undo and redo on two branches, one of which has a rule."""
         self.git("switch", "-qc", "side")
-        server = self.serve("--config", str(config))
+        server = self.serve(*options)
         for branch, moves in ("side", False), ("main", True):
             self.git("switch", "-q", branch)
             self.write("f.txt", f"{branch}\n")
@@ -176,7 +186,7 @@ class Undo(everyday.Case):
                 self.assertIn("This would undo git_commit", server.says("git_undo", {"dry_run": True}))
                 before = self.snapshot()
                 result = server.call("git_undo", {})
-                self.assertTrue(result.failed and "rule 1 of the configuration" in result.text, result)
+                self.assertTrue(result.failed and f"rule 1 of the {source}" in result.text, result)
                 self.assertEqual(self.snapshot(), before)
             else:
                 server.says("git_undo")

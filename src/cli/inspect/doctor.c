@@ -65,7 +65,8 @@ static void check_rules(struct al_findings *findings, const struct al_setup *set
         al_finding_add(findings, "rules", AL_WARNING,
                        "No tool of this session is of that name, so the rule protects nothing "
                        "here. Name the tools that airlock tools lists, or choose that toolset.",
-                       "rule %zu (line %u) is about %s of the toolset %s", i + 1, rule->line,
+                       "rule %zu (line %u%s) is about %s of the toolset %s", i + 1, rule->line,
+                       policy == &setup->worker.policy ? " of the worker file" : "",
                        rule->tool ? rule->tool : rule->operation, toolset);
     }
 }

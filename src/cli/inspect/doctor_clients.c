@@ -42,10 +42,7 @@ static void add_environment(struct al_strv *env)
             al_strv_addf(env, "%s=%s", names[i], getenv(names[i]));
 }
 
-static bool is_this_program(const char *path)
-{
-    return al_location_is_same("/proc/self/exe", path);
-}
+static const char this_program[] = "/proc/self/exe";
 
 /* The options that `airlock install` writes into a project's file by itself, or that only choose
  * what airlock offers. */
@@ -147,7 +144,7 @@ static void check_entry(struct al_findings *findings, const struct al_setup *set
     if (!found) {
         al_finding_add(findings, what, AL_MISSING, "Write the entry again with airlock install.",
                        "%s: there is no program '%s' outside the roots", file, program);
-    } else if (!is_this_program(found)) {
+    } else if (!al_location_is_same(this_program, found)) {
         al_finding_add(findings, what, AL_WARNING,
                        "Run doctor of that program, or write the entry again with airlock "
                        "install.",
@@ -306,7 +303,7 @@ static void check_hooks(struct al_findings *findings, const struct al_setup *set
             program = found;
         }
     }
-    if (program && is_this_program(program)) {
+    if (program && al_location_is_same(this_program, program)) {
         try_hook(findings, setup, client, idle, path);
         if (lacking)
             al_finding_add(findings, what, AL_WARNING,

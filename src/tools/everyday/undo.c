@@ -220,9 +220,8 @@ static int resolve(struct al_call *call, struct al_error *err)
 {
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     const struct undo_args *args = al_call_args(call);
-    const struct al_policy *rules = al_call_session(call)->policy;
-    const bool known = args->dry_run ||
-                       (rules && rules->count && roll_back(call, args, true, &rollback, NULL) == 0);
+    const bool known = args->dry_run || (al_call_has_rules(call) &&
+                                         roll_back(call, args, true, &rollback, NULL) == 0);
 
     (void)err;
     if (!known)
