@@ -23,8 +23,8 @@ const char *al_ref_short(const char *ref);
  * a merge or a fetch leaves. */
 bool al_ref_is_stored(const struct al_location *at, const char *name);
 
-/** The text that the file of such a reference would have; NULL: there is none, or it is in a file.
- * Names may also be those of other working trees (worktrees/<name>/HEAD).  Caller frees. */
+/** The text that git has of such a reference, as its file would; NULL: there is none, or it is in a
+ * file.  Names may also be those of other working trees (worktrees/<name>/HEAD).  Caller frees. */
 char *al_ref_stored(const struct al_location *at, const char *name);
 
 /** The first line of a file that holds a reference; NULL: it is none.  Caller frees. */

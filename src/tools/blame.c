@@ -32,7 +32,7 @@ static int authorize(struct al_call *call, struct al_error *err)
                                      : al_repo_pathspec(repo, "path", args->path, &path, err);
 }
 
-/* What both tools have. */
+/* The part that both tools have. */
 #define SHARED .name = "git_blame", .title = "Blame a file", .authorize = authorize
 
 /* The toolset git. */

@@ -185,8 +185,8 @@ static int check_delete(struct al_call *call, const struct branch_args *args, bo
     return r;
 }
 
-/* Show the commits that are lost.  What git refuses needs no question; the toolset everyday has
- * looked already. */
+/* Show the commits that are lost.  A branch that git refuses to delete needs no question; the
+ * toolset everyday has looked already. */
 static int preview_delete(struct al_call *call, const struct branch_args *args, struct al_str *out,
                           struct al_error *err)
 {
@@ -262,7 +262,7 @@ static int authorize(struct al_call *call, struct al_error *err)
     return name ? al_worktree_check_free(al_call_repo(call), name, true, err) : 0;
 }
 
-/* What the tools have. */
+/* The part that the tools have. */
 /* A reference that goes may be packed, and its upstream is in the configuration. */
 #define CHANGES (AL_WRITES_REFS | AL_WRITES_CONFIG)
 #define LOCKS   .locks = (AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS)

@@ -291,7 +291,7 @@ static int authorize(struct al_call *call, struct al_error *err)
     return r < 0 ? r : al_git_checkout_from_check(repo, &from, err);
 }
 
-/* Without `force` and paths git itself refuses to overwrite files. */
+/* git itself refuses to overwrite files without `force` and paths. */
 static int affected_files(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
     const struct request request = request_of(call);
@@ -371,7 +371,7 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
  * local branch that it creates from a remote one. */
 #define SWITCHES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_WRITES_CONFIG)
 
-/* What both tools have. */
+/* The part that both tools have. */
 #define SHARED                                                                                     \
     .name = "git_checkout", .title = "Check out", .moves = AL_MOVES_HEAD | AL_MOVES_NEW,           \
     .keeps_staged = true, .resolve = resolve, .authorize = authorize,                              \

@@ -100,7 +100,7 @@ static int make_commit(struct al_call *call, const char *message, struct al_git_
 static const char hooks[] =
     "pre-commit prepare-commit-msg commit-msg post-commit reference-transaction post-index-change";
 
-/* What both tools have. */
+/* The effects that both tools have. */
 #define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)
 #define SHARED                                                                                     \
     .name = "git_commit", .moves_branch = true, .authorize = authorize, .keeps_staged = true
@@ -202,7 +202,7 @@ static int git_execute(struct al_call *call, struct al_result *result, struct al
     return al_call_shape_text(call, r, &output, notes.buf, result);
 }
 
-/* What is continued may move any branch. */
+/* A continued operation may move any branch. */
 static const struct al_operation git_operations[] = {
     { "commit", resumes, COMMITS | AL_WRITES_WORKTREE, git_execute, AL_ASKS_BY_EFFECTS },
     { "commit", NULL, COMMITS, git_execute, AL_ASKS_BY_EFFECTS, AL_MOVES_BRANCH },
@@ -272,9 +272,9 @@ static int ask_model(struct al_call *call, const char *made, char **ret_message,
 
 /* Make a commit message from the staged change.
  *
- * If the client offers a model, the model is asked, with as much of the diff as fits.  Its answer
- * is used only if it has the form of a commit message.  Otherwise the message is made from the
- * names of the files. */
+ * The client's model is asked if it offers one, with as much of the diff as fits.  Its answer is
+ * used only if it has the form of a commit message.  Otherwise the message is made from the names
+ * of the files. */
 static int workflow_make_message(struct al_call *call, char **ret_message, struct al_error *err)
 {
     al_auto(al_freep) char *made = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_diff: what has changed, between any two of the working tree, the index and revisions.  With
- * git's words or as patch files, with structured results, and with text. */
+/* git_diff: what has changed, between any two of the working tree, the index and revisions.  Its
+ * forms are git's words or patch files, structured results, and text. */
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -202,7 +202,7 @@ static int workflow_authorize(struct al_call *call, struct al_error *err)
     return al_workflow_check_paths(call, "paths", &args->paths, err);
 }
 
-/** What is read while git prints. */
+/** The diff while git prints. */
 struct diff_result {
     struct al_str diff;
     json_t *hunks, *lines; /* `lines`: of the last hunk; borrowed */
@@ -335,7 +335,7 @@ static void add_number(size_t count, const char *what, struct al_str *out)
         al_str_addf(out, "%s %s\n", al_counted(count, "file is", "files are").text, what);
 }
 
-/* What a new file needs to be compared, and where else changes are. */
+/* The way to compare a new file, and the other places of changes. */
 static void add_elsewhere(struct al_call *call, const struct diff_args *args, struct al_str *out)
 {
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;

@@ -102,7 +102,7 @@ static const struct al_stricter stricter[] = {
     { NULL, al_transfer_is_new, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
 };
 
-/* What both tools have. */
+/* The effects that both tools have. */
 #define EFFECTS (AL_USES_NETWORK | AL_WRITES_REFS)
 #define SHARED                                                                                     \
     .name = "git_fetch", .title = "Fetch", .resolve = resolve, .always_by = al_transfer_always_by, \

@@ -26,7 +26,7 @@ struct file_args {
               .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .min_bytes = 1,                          \
               .max_bytes = PATH_MAX_BYTES)
 
-/* What the tools have. */
+/* The part that the tools have. */
 #define FILES_TOOL                                                                                 \
     .args_size = sizeof(struct file_args), .open_repository = al_call_without_repository
 
@@ -78,7 +78,7 @@ static void fit(struct content *content, size_t want, size_t max_bytes)
     al_str_truncate(&content->bytes, len);
 }
 
-/* For clients that show the text alone. */
+/* The notes for clients that show the text alone. */
 static void add_notes(const struct content *content, struct al_result *result)
 {
     uint64_t next = content->offset + content->bytes.len;
@@ -152,7 +152,7 @@ const struct al_tool al_tool_files_read = {
 
 /* --- write_file --- */
 
-/* As much as one message of a client can hold. */
+/* The most that one message of a client can hold. */
 #define CONTENT_MAX_BYTES (10u << 20)
 
 const struct al_choice al_encodings[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_log: commits, newest first.  With git's words, with structured results, and with text: of any
+/* git_log: commits, newest first.  Its forms are git's words, structured results, and text: of any
  * branch, by what they are and what they changed. */
 #include <inttypes.h>
 
@@ -137,7 +137,7 @@ static int workflow_authorize(struct al_call *call, struct al_error *err)
                : al_repo_pathspec(al_call_repo(call), "path", args->path, &spec, err);
 }
 
-/** What is listed while git prints. */
+/** The list while git prints. */
 struct listing {
     json_t *commits;
     size_t limit, room; /* bytes that objects may have yet */
@@ -287,7 +287,7 @@ static int read_date(struct al_call *call, const char *param, const char *given,
     return 0;
 }
 
-/** What is shown while git prints. */
+/** The answer while git prints. */
 struct showing {
     struct al_change_view view; /* must be first: it takes the patch */
     const struct log_args *args;
@@ -390,7 +390,7 @@ static bool take_place(void *payload, uint64_t skip, const char *id, size_t len)
     return !showing->pages.moved;
 }
 
-/* What is not shown, as far as it is known. */
+/* The rest that is not shown, as far as it is known. */
 static void add_left(const struct showing *showing, struct al_str *out)
 {
     if (showing->timed_out) {
@@ -412,7 +412,7 @@ static void add_left(const struct showing *showing, struct al_str *out)
     al_answer_add_more(showing->more, MORE_MAX, "more commit", "more commits", out);
 }
 
-/* Where a path is looked for. */
+/* The range in which a path is looked for. */
 static const char *one_range(const struct log_args *args)
 {
     return args->query.range && !strchr(args->query.range, ' ') ? args->query.range : "HEAD";
@@ -433,7 +433,7 @@ static void add_nothing(struct al_call *call, struct showing *showing)
     (void)al_pages_adds(&showing->pages, text.buf);
 }
 
-/* What follows the last commit. */
+/* The lines after the last commit. */
 static void add_end(struct al_call *call, bool unborn, struct showing *showing)
 {
     al_auto(al_freep) char *shallow = al_shallow_commits(&al_call_repo(call)->at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_merge: merge a branch into the current one, conflicts are a result; or abort what is in
- * progress.  With structured results and with text. */
+ * progress.  Its forms are structured results and text. */
 
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
@@ -90,7 +90,7 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
     return r;
 }
 
-/* What both tools have. */
+/* The effects that both tools have. */
 #define MERGES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 #define SHARED                                                                                     \
     .name = "git_merge", .title = "Merge", .moves_branch = true, .resolve = resolve,               \

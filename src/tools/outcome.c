@@ -66,7 +66,7 @@ static int add_sides(struct al_call *call, struct al_str *out, struct al_error *
     return 0;
 }
 
-/* What a side that is no text file is: "symbolic link", "submodule at a1b2c3d". */
+/* The kind of a side that is no text file: "symbolic link", "submodule at a1b2c3d". */
 static void add_side(const struct al_side *side, struct al_str *out)
 {
     if (!side->oid)

@@ -12,7 +12,7 @@
  *   - Results: an object with an output schema, written with AL_JSON.  The root has type object and
  *     names every member.  An operation with a result of its own lists its required members in an
  *     `anyOf`.  al_result_set() sets a member.  Strings are exact bytes; bytes that are not UTF-8
- *     are replaced by U+FFFD.  What exceeds al_call_max_bytes() is omitted, and result->truncated
+ *     are replaced by U+FFFD.  Output beyond al_call_max_bytes() is omitted, and result->truncated
  *     is set.
  *   - Approval: an operation states with AL_ASKS_ALWAYS or AL_ASKS_NEVER whether the user is asked.
  *     Its effects must still be complete: the write lock, checkpoints, rules and hints need them.
@@ -32,7 +32,7 @@
  *   - Approval: an operation whose loss a checkpoint can bring back is AL_ASKS_NEVER, the others
  *     AL_ASKS_ALWAYS, or a `stricter` form when only the repository tells.
  *   - Errors: al_failure_bad_args() and al_failure_set() (call/failure.h) say the next step, naming
- *     tools of this toolset.  What has no remedy gets one by its code or words.
+ *     tools of this toolset.  An error without a remedy gets one by its code or words.
  *
  * `parallel`: several agents in one repository, each in a linked worktree; text.
  *
@@ -97,7 +97,7 @@ struct al_restore_options;
 #define AL_EVERYDAY_TOOL(T) AL_DIALECT_TOOL(T), .is_everyday = true, .words = AL_WORDS_EVERYDAY
 #define AL_EVERYDAY_PAGES   .expand = al_cursor_expand
 
-/** For git_restore and git_checkout of `git`: restore the paths, and set the result: how many there
+/** Restore the paths, for git_restore and git_checkout of `git`, and set the result: how many there
  * were.
  *
  * @param unstaged  Whether staged changes are discarded as well. */
@@ -136,12 +136,12 @@ int al_workflow_check_path(struct al_call *call, const char *param, const char *
 int al_workflow_check_paths(struct al_call *call, const char *param, const struct al_strv *given,
                             struct al_error *err);
 
-/** For `complete_error` of a tool that takes the hunks of new files: name those that there are
+/** The `complete_error` of a tool that takes the hunks of new files: name those that there are
  * where the id of a hunk is not there. */
 void al_everyday_complete_error(struct al_call *call, struct al_error *err);
 
-/** For a tool's `resolve`: add the id of the commit that a revision names (NULL: HEAD) as
- * AL_RESOLVED_COMMIT. */
+/** Add the id of the commit that a revision names (NULL: HEAD) as AL_RESOLVED_COMMIT, in a tool's
+ * `resolve`. */
 int al_resolve_commit(struct al_call *call, const char *rev, struct al_error *err);
 
 /** The words of a resolved value; none if there is none. */
@@ -175,29 +175,29 @@ int al_transfer_check_remote(const char *param, const char *name, struct al_erro
 /** Find the remote that was resolved. */
 int al_transfer_find(const struct al_call *call, struct al_remote *remote, struct al_error *err);
 
-/** For `authorize`: check that the remote that was resolved exists and that its addresses are
+/** Check, in `authorize`, that the remote that was resolved exists and that its addresses are
  * allowed. */
 int al_transfer_authorize(struct al_call *call, struct al_error *err);
 
-/** For `resolve`: add an address of a remote, and whether it is new. */
+/** Add an address of a remote, and whether it is new, in `resolve`. */
 void al_transfer_resolve_address(struct al_call *call, const struct al_remote *remote,
                                  const char *address, enum al_direction direction);
 
-/** For `resolve`: add a remote as "remote" and its fetch addresses as "address".  An unknown remote
+/** Add a remote as "remote" and its fetch addresses as "address", in `resolve`.  An unknown remote
  * is ignored; the call itself reports it. */
 void al_transfer_resolve(struct al_call *call, const char *remote);
 
-/** For `always_by` of fetch and pull: the answer "always" covers the same address. */
+/** The `always_by` of fetch and pull: the answer "always" covers the same address. */
 extern const char *const al_transfer_always_by[];
 
-/** For struct al_stricter: whether an address that was resolved was added or changed in this
+/** Test, for struct al_stricter, whether an address that was resolved was added or changed in this
  * session and not yet approved.  Fetching from a path on this machine is no such case. */
 bool al_transfer_is_new(struct al_call *call);
 
 /** This condition in words, for struct al_stricter. */
 #define AL_TRANSFER_CONDITION "for an address that was added or changed in this session"
 
-/** For `preview`: append a line "To https://…" or "From https://…" for each address. */
+/** Append, in `preview`, a line "To https://…" or "From https://…" for each address. */
 void al_transfer_preview(struct al_call *call, const struct al_remote *remote,
                          enum al_direction direction, struct al_str *out);
 
@@ -257,11 +257,11 @@ void al_transfer_result(struct al_result *result, bool success, const char *remo
 /** Fail while an operation is in progress or there are conflicts, naming git_conflicts. */
 int al_everyday_check_idle(struct al_call *call, struct al_error *err);
 
-/** When published commits are rewritten, in words. */
+/** The condition that published commits are rewritten, in words. */
 #define AL_REPLAY_CONDITION "for commits that a remote-tracking branch has"
 
 /** The result of showing conflicts: what is in progress, then each file, or those at `paths` (from
- * the top; NULL: all).  What does not fit is named. */
+ * the top; NULL: all).  Files that do not fit are named. */
 int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts,
                     const struct al_strv *paths, struct al_result *result, struct al_error *err);
 
@@ -286,7 +286,7 @@ void al_outcome_add_places(const struct al_repo *repo, const struct al_strv *fil
 void al_outcome_add_list(const char *title, const struct al_strv *items, size_t max_bytes,
                          struct al_str *out);
 
-/** For a preview: append the message of what is made. */
+/** Append, in a preview, the message of what is made. */
 void al_outcome_add_message(struct al_call *call, const char *message, struct al_str *out);
 
 /** Append "a1b2c3d4 subject" of a commit, with what stands before and after it. */
@@ -319,13 +319,13 @@ int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_s
                  struct al_str *ret_line, struct al_error *err);
 
 /** Add the affected files that go through a filter, beside which git would stage no other, to those
- * that are left out already; NULL: none are named.  Where there are no others, that fails. */
+ * that are left out already; NULL: none are named.  It fails where there are no others. */
 int al_leave_filtered(struct al_call *call, struct al_strv *ret_names, struct al_error *err);
 
 /** Whether the working tree is a sparse checkout (git-sparse-checkout(1)). */
 bool al_is_sparse(const struct al_repo *repo);
 
-/** If there are files that git has passed over, append "`what`, as a user can widen the sparse
+/** Append, if there are files that git has passed over, "`what`, as a user can widen the sparse
  * checkout first: a, b", or the like for files with a mark in the index (git-update-index(1)). */
 void al_left_out_add_passed_over(const struct al_call *call, const char *what,
                                  const struct al_strv *files, struct al_str *out);
@@ -418,7 +418,7 @@ void al_chosen_files(const struct al_call *call, const struct al_chosen *chosen,
 int al_chosen_apply(struct al_call *call, const struct al_chosen *chosen, enum al_hunk_apply how,
                     const char *done, struct al_str *text, struct al_error *err);
 
-/** For a preview: append the hunks with these ids, of either side.  An id that is not there is left
+/** Append, in a preview, the hunks with these ids, of either side.  An id that is not there is left
  * out, and reported later. */
 int al_chosen_show(struct al_call *call, const struct al_strv *ids, struct al_str *out,
                    struct al_error *err);

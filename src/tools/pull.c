@@ -158,7 +158,7 @@ static int fetch(struct al_call *call, struct al_error *err)
 
     if (r < 0)
         return r;
-    /* What was decided, it was decided by what was known before. */
+    /* The decision was made by what was known before. */
     al_call_set_tool_data(call, al_strdup(is_published(call) ? pull.head : ""), free);
     options.branch = pull.branch;
     return al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
@@ -206,7 +206,7 @@ static const struct al_stricter stricter[] = {
 
 static const char rebase_hooks[] = "pre-rebase post-checkout post-rewrite";
 
-/* What both tools have.  A rebase that stops detaches HEAD. */
+/* The effects that both tools have.  A rebase that stops detaches HEAD. */
 #define EFFECTS                                                                                    \
     (AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
 #define SHARED                                                                                     \

@@ -491,7 +491,7 @@ static const char hooks[] = "pre-push";
 
 static const char *const always_by[] = { "branch", "address", NULL };
 
-/* What both tools have. */
+/* The effects that both tools have. */
 #define EFFECTS (AL_USES_NETWORK | AL_LEAVES_MACHINE | AL_WRITES_REFS | AL_WRITES_CONFIG)
 #define SHARED                                                                                     \
     .name = "git_push", .title = "Push", .moves_branch = true, .resolve = resolve,                 \

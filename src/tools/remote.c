@@ -184,7 +184,7 @@ static const char output_schema[] = AL_JSON([
 ]);
 /* clang-format on */
 
-/* What both tools have. */
+/* The part that both tools have. */
 #define SHARED                                                                                     \
     .name = "git_remote", .title = "Remotes", .affected_files = affected_files,                    \
     .preview = preview, .summarize = summarize

@@ -60,7 +60,7 @@ static int affected_files(struct al_call *call, struct al_strv *out, struct al_e
     return r;
 }
 
-/* With rev git also writes files that are as the index has them, or that it does not know. */
+/* git also writes, with rev, files that are as the index has them, or that it does not know. */
 static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
                          struct al_error *err)
 {
@@ -103,7 +103,7 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
                      const char *title, struct al_str *out, struct al_error *err)
 {
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    /* For git an untracked file is deleted, and what it shows is the commit's. */
+    /* An untracked file is deleted for git, and what it shows is the commit's. */
     const struct al_diff_options options = {
         .cached = cached,
         .not_deleted = commit && !cached,
@@ -151,7 +151,7 @@ static struct al_restore_options options_of(const struct al_call *call,
     };
 }
 
-/* What both tools have. */
+/* The part that both tools have. */
 #define INDEX (AL_WRITES_INDEX | AL_DISCARDS_WORK)
 #define FILES (AL_WRITES_WORKTREE | AL_DISCARDS_WORK)
 #define SHARED                                                                                     \

@@ -28,7 +28,7 @@ struct stash_args {
 };
 
 /* Names of resolved values: the entry's id, of a clear the ids of all, separated by spaces; and
- * whose it is.  Without ids, both are there only in a repository with several working trees. */
+ * whose it is.  Both are there without ids only in a repository with several working trees. */
 #define AL_STASH_ENTRY     "entry"
 #define AL_STASH_WHOSE     "entries of"
 
@@ -313,7 +313,7 @@ static void summarize(const struct al_call *call, struct al_str *out)
         al_str_addf(out, "%s stash@{%" PRId64 "}", verbs[stash->action], index);
 }
 
-/* What the tools have. */
+/* The part that the tools have. */
 #define APPLIES (AL_WRITES_INDEX | AL_WRITES_WORKTREE)
 #define SHARED                                                                                     \
     .name = "git_stash", .resolve = resolve, .always_by = always_by,                               \
@@ -347,7 +347,7 @@ static const struct al_param git_params[] = {
     AL_GIT_COMMON_ROWS(struct stash_args),
 };
 
-/* As git stash list prints them; among several working trees, with whose each is. */
+/* The entries as git stash list prints them; among several working trees, with whose each is. */
 static int git_list(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .out = AL_TEXT_INIT(0),

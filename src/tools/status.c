@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_status: the branch, and which files are staged, modified or untracked.  With git's words,
- * with structured results, and with text that says where one is in one call. */
+/* git_status: the branch, and which files are staged, modified or untracked.  Its forms are git's
+ * words, structured results, and text that says where one is in one call. */
 
 #include "git/plumbing/filters.h"
 #include "git/plumbing/revision.h"
@@ -28,7 +28,7 @@ static void note_operation(const struct al_call *call, size_t conflicts, struct 
         al_result_note(result, line.buf);
 }
 
-/* What both tools have. */
+/* The part that both tools have. */
 #define SHARED                                                                                     \
     .name = "git_status", .title = "Show status",                                                  \
     .about = "Show the branch and which files are staged, modified or untracked.",                 \
@@ -69,7 +69,7 @@ const struct al_tool al_tool_git_status = {
     AL_DIALECT_TOOL(struct status_args),
 };
 
-/* What the toolsets workflow and everyday list. */
+/* The lists of the toolsets workflow and everyday. */
 
 enum list { CONFLICTS, STAGED, UNSTAGED, UNTRACKED, LISTS };
 
@@ -249,7 +249,7 @@ static void add_remotes(const struct al_repo *repo, struct al_str *out)
         al_str_addc(out, '\n');
 }
 
-/* How many there are, and the newest of this working tree by name. */
+/* The number of entries, and the newest of this working tree by name. */
 static void add_stashes(struct al_call *call, struct al_str *out)
 {
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;

@@ -47,7 +47,7 @@ extern const struct al_tool al_tool_staging_push, al_tool_staging_pull, al_tool_
 
 /* --- The content of files in arguments --- */
 
-/** How the content of a file is written in an argument. */
+/** The encoding of a file's content in an argument. */
 enum al_encoding { AL_UTF_8, AL_BASE64 };
 
 /** The choices of a row for it. */

@@ -14,7 +14,7 @@
 
 #define SHORT_OID 8
 
-/* What a list is made of. */
+/* The parts of a list. */
 struct view {
     struct al_call *call;
     struct al_worktree_place place;
@@ -270,7 +270,7 @@ static int find(struct al_call *call, const char *name, struct al_worktree_place
     return r < 0 ? r : al_worktree_find(repo, place, name, found, err);
 }
 
-/* What cannot be told keeps nobody from removing it. */
+/* A loss that cannot be told keeps nobody from removing it. */
 static int resolve_loss(struct al_call *call, const char *name, struct al_error *err)
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
@@ -333,7 +333,7 @@ static int check_remove(struct al_call *call, const char *name,
                             name, running);
     if (!modules || lstat(modules, &st) < 0)
         return 0;
-    /* As git, which asks for --force. */
+    /* The advice is git's, which asks for --force. */
     return al_failure_set(err, "A user can remove it with 'git worktree remove --force'.",
                           "The worktree '%s' has repositories of submodules, and without "
                           "checkpoints they would be gone for good",
@@ -352,8 +352,7 @@ static int authorize_add(struct al_call *call, const struct worktree_args *args,
         return r;
     top = al_fs_join(place.dir, args->name);
     r = al_grant_check_tree(al_call_session(call)->grant, top, true, err);
-    /* What a killed airlock left is removed under the lock, and everything is checked there again.
-     */
+    /* Leftovers of a killed airlock go under the lock, and everything is checked there again. */
     return r < 0 || al_worktree_discard_unfinished(al_call_repo(call), NULL)
                ? r
                : al_worktree_check_add(al_call_repo(call), &place, &options, err);

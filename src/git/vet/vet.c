@@ -373,7 +373,8 @@ static void note_storage(struct al_vetting *vetting, const struct entry *entry)
     }
 }
 
-/* The place of the main working tree. */
+/* The place of the main working tree.  git takes this from these two files alone, without what they
+ * include. */
 static void note_layout(struct config_scan *scan, const struct entry *entry, const char *origin)
 {
     const struct al_location *at = scan->at;

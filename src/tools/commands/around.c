@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a line would stage or write over, and what git left out of it. */
+/* The files that a line would stage or write over, and those that git left out of it. */
 #include "tools/commands/commands.h"
 
 #include <fcntl.h>
@@ -157,7 +157,7 @@ struct writing {
     struct al_strv files; /* from the top */
 };
 
-/* Add what git lists of revisions.  What it says of the words it says itself when it runs. */
+/* Add what git lists of revisions.  Errors about the words are git's to say when it runs. */
 static int add(struct writing *w, const char *how, const struct al_strv *revs,
                const struct al_strv *paths, struct al_error *err)
 {

@@ -191,7 +191,7 @@ static char *absolute(const struct al_repo *repo, const char *address)
     return is_path ? al_fs_join(repo->at.top, address) : al_strdup(address);
 }
 
-/* What "./" and "../" of an address are relative to: the remote, else the repository. */
+/* The base of an address with "./" or "../": the remote, else the repository. */
 static char *base_of(const struct al_repo *repo)
 {
     al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT, push_urls = AL_STRV_INIT;
@@ -541,7 +541,7 @@ static int open_part(const struct level *level, const char *path, struct al_repo
                            al_call_budget(level->call), ret_repo, err);
 }
 
-/* What git would fetch in a submodule: all, if it lacks its commit, and then that by its name.  One
+/* The fetch of git in a submodule: all, if it lacks its commit, and then that by its name.  One
  * without files gets them afterwards, as one that is new. */
 static int fetch_part(const struct level *level, const struct al_worktree_submodule *part,
                       int *ret_code, struct al_error *err)
@@ -727,7 +727,7 @@ static int update(struct level *level, const struct al_strv *clones, int *ret_co
                : check_out(level, level->specs, &modes, ret_code, err);
 }
 
-/* What git add of a submodule does with a new clone. */
+/* The work of git add of a submodule on a new clone. */
 static int check_out_added(const struct level *level, char *const *clone, int *ret_code,
                            struct al_error *err)
 {

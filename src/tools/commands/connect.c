@@ -130,7 +130,7 @@ static int read_fetch(struct al_shell_words *words, const struct connecting *row
 
 static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
 
-/* What the user has to name, since settings or git would choose it. */
+/* The user has to name it, since settings or git would choose it. */
 static int name_it(const struct connecting *row, const char *what, struct al_error *err)
 {
     return refuse(row, what, "name one branch: git push REMOTE BRANCH", err);

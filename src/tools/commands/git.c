@@ -291,8 +291,7 @@ static void add_if_new(const struct al_call *call, const char *address, struct a
         al_strv_take(out, al_url_shown(address));
 }
 
-/* Append the new addresses that a remote gets.  What this writes is the user's for the next call.
- */
+/* Append the new addresses that a remote gets, which are the user's for the next call. */
 static void find_new_addresses(const struct al_call *call, struct al_strv *out)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
@@ -539,8 +538,8 @@ static int overwritten_files(struct al_call *call, struct al_strv *out, struct a
     return effects_of(call) & AL_WRITES_WORKTREE ? al_shell_overwritten(call, out, err) : 0;
 }
 
-/* What git worktree remove takes along.  Without --force git keeps what is more than ignored, which
- * is said here: git itself could find less a moment later. */
+/* The files that git worktree remove takes along.  git keeps what is more than ignored without
+ * --force, which is said here: git itself could find less a moment later. */
 static int preview_removal(struct al_call *call, const struct git_args *args,
                            const struct al_shell_words *words, struct al_str *out,
                            struct al_error *err)
@@ -606,7 +605,7 @@ static int preview_taken(struct al_call *call, struct al_str *out, struct al_err
         out, &any, err);
 }
 
-/* Without a repository git itself says what it needs. */
+/* git itself says what it needs without a repository. */
 static int preview(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
@@ -629,7 +628,7 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
     return preview_taken(call, out, err);
 }
 
-/* Without a repository's own includes nothing but its own files and the user's are read. */
+/* A repository without own includes has nothing but its own files and the user's read. */
 static void read_no_includes(const struct al_repo *repo, struct al_shell_words *words)
 {
     struct al_strv all = AL_STRV_INIT;
@@ -644,9 +643,9 @@ static void read_no_includes(const struct al_repo *repo, struct al_shell_words *
     words->words = all;
 }
 
-/* What keeps git pull from its fetch, as key, value, ...: it fetches from all remotes but those
- * that are left out, which are all of them.  The upstream says nothing about branches that are
- * named. */
+/* The settings that keep git pull from its fetch, as key, value, ...: it fetches from all remotes
+ * but those that are left out, which are all of them.  The upstream says nothing about branches
+ * that are named. */
 static void keep_from_fetching(const struct al_call *call, const struct al_shell_words *words,
                                struct al_strv *config)
 {
@@ -817,8 +816,8 @@ static bool command_line(const struct al_call *call, struct al_str *out)
  * rows.inc has what `git` may be told.  It is included with ROW() once for the operations and once
  * for their conditions: the command, the operation, the operation of the toolset `everyday` that it
  * also is, its effects, and the condition (struct al_shell_words_form).  The first row of a command
- * that applies counts, and the last one of each has no condition.  What reaches another repository
- * is the operation of `everyday` that it is read as (connect.c).
+ * that applies counts, and the last one of each has no condition.  A row that reaches another
+ * repository is the operation of `everyday` that it is read as (connect.c).
  */
 static const struct al_shell_words_form forms[] = {
 #define ROW(command, name, tool, operation, effects, asks, ...) { command, __VA_ARGS__ },
@@ -829,7 +828,7 @@ static const struct al_operation operations[] = {
 #define ROW(command, name, tool, operation, effects, asks, ...)                                    \
     { name, NULL, effects, run, asks, 0, 0, false, tool, operation },
 #include "tools/commands/rows.inc"
-    /* What has no row: `open_repository` has refused it. */
+    /* Words without a row: `open_repository` has refused them. */
     { "unknown", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM, run,
       AL_ASKS_ALWAYS },
 };

@@ -98,7 +98,7 @@ static bool is_kept(const struct confine *self, int fd, const char *path)
     return false;
 }
 
-/* Without HEAD it is no git directory, and everything in it is still there. */
+/* A directory without HEAD is no git directory, and everything in it is still there. */
 static void disarm(struct confine *self, int fd, const char *path)
 {
     char name[40];
@@ -299,8 +299,8 @@ static int find_bubblewrap(const struct al_git_shell *shell, const struct al_roo
 /*
  * Run a command in a sandbox: the system can be read, the root can be written, and so can a private
  * /tmp and home directory.  Git directories below the root can be read; its git is run by airlock
- * outside.  What the command makes that git takes for a git directory is none any more afterwards,
- * which *ret_notes says.  AL_ERR_SANDBOX: there is no sandbox, and nothing ran.
+ * outside.  A directory of the command's that git takes for a git directory is none any more
+ * afterwards, which *ret_notes says.  AL_ERR_SANDBOX: there is no sandbox, and nothing ran.
  */
 static int run_confined(const char *bubblewrap, const struct al_root *root,
                         const struct al_git_shell *shell, const struct al_strv *command,
@@ -369,7 +369,7 @@ static const struct al_root *root_of(const struct al_call *call, const struct ru
     return args->working_dir ? al_roots_find(roots, args->working_dir) : &roots->items[0];
 }
 
-/* Where a sandbox is asked for, nothing begins without one. */
+/* Nothing begins without a sandbox where one is asked for. */
 static int authorize(struct al_call *call, struct al_error *err)
 {
     const struct run_args *args = al_call_args(call);

@@ -2,7 +2,7 @@
 /*
  * git takes abbreviations of long options, and letters in one word.  So a form that does more than
  * another is chosen by every word that could mean its option, and one that only reads by the whole
- * option alone.  What is taken for a read can still write nothing: the kernel sees to that.
+ * option alone.  A seeming read can still write nothing: the kernel sees to that.
  */
 #include "tools/commands/commands.h"
 
@@ -86,13 +86,13 @@ static const struct al_shell_words_command commands[] = {
 static const char start_gits[] = " fsck gc prune range-diff repack verify-pack ";
 static const char show_patches[] = " diff diff-files diff-index diff-tree log show whatchanged ";
 
-/* Each command that has a row.  What is not in the table above is like any other. */
+/* Each command that has a row.  A command that is not in the table above is like any other. */
 static const char with_rows[] =
 #define ROW(command, ...) " " command
 #include "tools/commands/rows.inc"
     " ";
 
-/* What is refused, and the way there is instead. */
+/* The words that are refused, and the way there is instead. */
 static const struct refusal {
     struct al_shell_words_form form;
     const char *why;
@@ -501,8 +501,8 @@ static void read_options(struct al_shell_words *words)
     al_strv_add_all(&words->operands, &words->paths);
 }
 
-/* Options of git apply write anywhere, so those alone count that are known, in full.  What git
- * submodule has for itself, and does not document, is told apart by the verb, which comes first. */
+/* Options of git apply write anywhere, so those alone count that are known, in full.  Undocumented
+ * words of git submodule's own are told apart by the verb, which comes first. */
 static int refuse_unknown(const struct al_shell_words *words, struct al_error *err)
 {
     static const char known[] =

@@ -19,7 +19,7 @@ void al_chosen_clear(struct al_chosen *chosen)
 
 /* --- New files --- */
 
-/* What is more or larger is named by its path. */
+/* More or larger files are named by their paths. */
 #define NEW_FILES_MAX 1000u
 #define NEW_FILE_MAX  5000000
 /* Of the names in an error. */

@@ -154,7 +154,7 @@ static int check_twice(const struct al_objects *items, size_t i, struct al_error
     return 0;
 }
 
-/* What only a series, a new branch and an earlier commit need. */
+/* The needs of a series, a new branch and an earlier commit alone. */
 static int check_series(const struct commit_args *args, struct al_error *err)
 {
     int r = 0;
@@ -280,7 +280,7 @@ static bool is_commit_pushed(struct al_call *call, const char *oid)
     return pushed;
 }
 
-/* Whether a commit that is replaced is pushed.  What cannot be told counts as that. */
+/* Whether a commit that is replaced is pushed.  One that cannot be told counts as pushed. */
 static bool is_pushed(struct al_call *call)
 {
     const struct commit_args *args = al_call_args(call);
@@ -294,7 +294,7 @@ static bool is_pushed(struct al_call *call)
     return pushed;
 }
 
-/* What a series is made of.  Set up with SERIES_INIT. */
+/* The parts of a series.  Set up with SERIES_INIT. */
 struct commit_series {
     struct al_series series;
     struct al_series_item *items;
@@ -374,7 +374,7 @@ static int check_claimed(struct al_call *call, const struct commit_series *all, 
     return r;
 }
 
-/* What is named, in all items. */
+/* The hunks and paths that all items name. */
 static void name_all(const struct commit_args *args, struct al_named *out)
 {
     for (size_t i = 0; i < count_items(args); i++) {
@@ -400,7 +400,7 @@ static int build(struct al_call *call, const struct commit_args *args, struct al
         r = al_leave_filtered(call, &all->without, err);
     name_all(args, &named);
     all->count = count_items(args);
-    /* Where HEAD is, before anything is chosen; what replaces a commit replaces the one that the
+    /* HEAD before anything is chosen; a call that replaces a commit replaces the one that the
      * decision was about. */
     all->head = al_call_tool_data(call) ? al_strdup(al_call_tool_data(call))
                                         : al_ref_head(&al_call_repo(call)->at);

@@ -43,7 +43,7 @@ static const struct hunk_arg *at(const struct al_objects *choices, size_t i)
     return (const struct hunk_arg *)choices->items + i;
 }
 
-/* What git_conflicts does. */
+/* The actions of git_conflicts. */
 enum al_conflicts_action {
     AL_CONFLICTS_SHOW,
     AL_CONFLICTS_RESOLVE,
@@ -62,7 +62,7 @@ struct al_conflicts_args {
     const char *working_dir;
 };
 
-/* What the arguments of a resolution come to: an entry for each file. */
+/* The result of the arguments of a resolution: an entry for each file. */
 struct resolutions {
     struct al_resolve_options *options;
     size_t count;
@@ -153,7 +153,7 @@ static void add_entry(struct al_call *call, const char *path, enum al_resolution
     options->content = all->texts.items[all->texts.count - 1];
 }
 
-/* What the arguments say about one hunk; `given` is false: nothing. */
+/* The choice of the arguments for one hunk; `given` is false: none. */
 static int choose(struct al_call *call, const struct al_conflicts_args *args,
                   const struct al_conflict_file *file, size_t hunk, bool *used,
                   struct al_hunk_resolution *ret_choice, struct al_error *err)
@@ -499,7 +499,7 @@ static int authorize_continue(struct al_call *call, struct al_error *err)
     return r < 0 ? r : al_git_commit_preview(repo, &unused, err);
 }
 
-/* What an operation that is to go on needs, whatever is in conflict. */
+/* The needs of an operation that is to go on, whatever is in conflict. */
 static int check_can_go_on(struct al_call *call, const char *word, struct al_error *err)
 {
     const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
@@ -613,7 +613,7 @@ static int conclude_merge(struct al_call *call, struct al_error *err)
     return r < 0 ? r : al_git_commit(repo, &options, al_call_max_bytes(call), &output, err);
 }
 
-/* When nothing is in progress any more, bring back what waited. */
+/* Bring back what waited, when nothing is in progress any more. */
 static int bring_back(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
@@ -737,7 +737,7 @@ static int go_on(struct al_call *call, struct al_result *result, struct al_error
     return r < 0 ? r : bring_back(call, result, err);
 }
 
-/* What is resolved stays so, although the operation cannot go on before the others are. */
+/* Resolved files stay so, although the operation cannot go on before the others are. */
 static int resolve_and_go_on(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     al_auto(al_conflicts_clear) struct al_conflicts left = AL_CONFLICTS_INIT;

@@ -121,7 +121,7 @@ static int check_complete(const struct al_strv *oids, const struct al_rebase_lis
                                "The plan leaves out %s", names.buf);
 }
 
-/* Make the parts of a commit, and add a step for each.  What no part names comes last. */
+/* Make the parts of a commit, and add a step for each.  The rest that no part names comes last. */
 static int add_parts(struct al_call *call, const struct step_arg *step, const char *oid,
                      struct al_replay_work *work, struct al_strv *rests, struct al_str *lines,
                      struct al_error *err)
@@ -481,7 +481,7 @@ static int build_and_try(struct al_call *call, struct al_error *err)
         r = check_uncommitted(call, attempt, err);
     if (r < 0 || work->kind != AL_WORK_REBASE)
         return r;
-    /* Which commits leave the branch is only known for what does not stop; else all may. */
+    /* The commits that leave the branch are only known for what does not stop; else all may. */
     return al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
                              work->replayed.stopped ? work->onto : work->replayed.tip,
                              &attempt->published, err);
@@ -718,7 +718,7 @@ const struct al_tool al_tool_everyday_rebase = {
 
 #define WRITES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 
-/* What both tools have. */
+/* The part that both tools have. */
 #define SHARED                                                                                     \
     AL_EVERYDAY_TOOL(struct pick_args), .moves_branch = true, .resolve = resolve_picks,            \
                                         .authorize = authorize, .preview = preview,                \

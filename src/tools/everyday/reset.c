@@ -49,7 +49,7 @@ static int resolve(struct al_call *call, struct al_error *err)
     return r;
 }
 
-/* What cannot be told counts as pushed. */
+/* A commit that cannot be told counts as pushed. */
 static bool loses_pushed(struct al_call *call)
 {
     const char *head = al_call_resolved(call, RESOLVED_HEAD);

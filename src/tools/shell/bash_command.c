@@ -281,8 +281,8 @@ static int step_open(const struct al_shell_step *step, int fds[AL_SHELL_STREAMS]
 
 /* --- Builtins --- */
 
-/* Write a builtin's output to its redirects.  What is not redirected stays in `out`, where stderr
- * joined by 2>&1 follows stdout. */
+/* Write a builtin's output to its redirects.  Output without a redirect stays in `out`, where
+ * stderr joined by 2>&1 follows stdout. */
 static int deliver_output(const struct run *run, struct stage *stage, struct al_error *err)
 {
     int r = 0;
@@ -325,7 +325,7 @@ static void add_roots(struct al_confine_rules *rules, const struct al_shell *she
 
 static int build_ruleset(const struct al_shell *shell, struct stage *stage, struct al_error *err)
 {
-    /* For programs and libraries.  No file with data about the user is there. */
+    /* The places of programs and libraries.  No file with data about the user is there. */
     static const char *const readable[] = {
         "/usr",           "/bin",         "/lib",      "/lib64", "/etc/ld.so.cache",
         "/etc/localtime", "/dev/urandom", "/dev/zero",
@@ -506,7 +506,7 @@ static int connect_output(struct run *run, size_t i, struct al_error *err)
     if (stage->fds[STDOUT_FILENO] >= 0) {
         spec->out_fd = stage->fds[STDOUT_FILENO];
     } else if (next && (next->builtin || next->fds[STDIN_FILENO] >= 0)) {
-        /* Without a reader a program that writes to it ends by SIGPIPE, as in bash. */
+        /* A program that writes to a pipe without a reader ends by SIGPIPE, as in bash. */
         if (pipe2(ends, O_CLOEXEC) < 0)
             return al_error_errno(err, errno, "cannot create a pipe");
         al_close(ends[0]);
@@ -659,8 +659,8 @@ static int start(struct run *run, struct al_error *err)
     } else {
         const struct al_proc_result *result = &results[last->spec];
 
-        /* As bash reports it.  A program that was stopped at the output limit counts as
-         * successful. */
+        /* The exit code is as bash reports it.  A program that was stopped at the output limit
+         * counts as successful. */
         run->outcome->exit_code = result->stopped  ? 0
                                   : result->signal ? 128 + result->signal
                                                    : result->exit_code;

@@ -84,7 +84,7 @@ void al_shell_plan_clear(struct al_shell_plan *plan);
 
 /**
  * Parse a line: a pipeline of commands with words, quotes, patterns and redirects.  All other shell
- * syntax is refused by name.  For every accepted line the words are those of bash.
+ * syntax is refused by name.  The words are those of bash for every accepted line.
  *
  * @param ret_plan  Release with al_shell_plan_clear().  Empty after an error.
  * @return 0, or AL_ERR_BAD_ARGS naming the unsupported syntax.

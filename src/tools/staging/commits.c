@@ -23,7 +23,7 @@ struct commit_args {
 #define MESSAGE_MAX_BYTES 65536
 #define ID_MAX_BYTES      256
 
-/* What the tools have. */
+/* The part that the tools have. */
 #define COMMIT_TOOL                                                                                \
     .args_size = sizeof(struct commit_args), .open_repository = al_call_without_repository
 
@@ -123,7 +123,7 @@ static json_t *to_json(const struct al_staging *staging, const struct al_sandbox
     return json_pack("{s:o, s:o}", "staged", staged, "unstaged", unstaged);
 }
 
-/* What has to be resolved before it can be staged. */
+/* The conflicts that have to be resolved before staging. */
 static int note_markers(struct al_staging *staging, const struct al_comparison *found,
                         struct al_result *result, struct al_error *err)
 {

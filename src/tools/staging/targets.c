@@ -535,7 +535,7 @@ static const struct al_param merge_params[] = {
               .choices = al_encodings),
 };
 
-/* What to do about a conflict that has no markers; NULL: there are some, or none are needed. */
+/* The advice about a conflict that has no markers; NULL: there are some, or none are needed. */
 static const char *note_of(enum al_merge_outcome outcome)
 {
     if (outcome == AL_MERGE_BINARY)

@@ -433,7 +433,7 @@ json_t *al_question_params(const json_t *params, const char *server, const char 
 /* The longest wait for the new list of a server that has just said that it has changed. */
 #define CHANGE_MS 3000
 
-/* Without the annotation readOnlyHint a tool counts as everything. */
+/* A tool without the annotation readOnlyHint counts as everything. */
 #define EVERYTHING ((1u << AL_EFFECT_COUNT) - 1)
 
 static const struct al_mounted *mounted_of(const struct al_call *call)

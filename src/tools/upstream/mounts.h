@@ -3,7 +3,7 @@
  * Mounted tools: those of other MCP servers, which come and go while a session runs.
  *
  * The registry of native tools never changes.  Mounted tools are in lists: each is made of what the
- * servers have when it is asked for, and never changes.  Whoever uses a tool of a list keeps the
+ * servers have when it is asked for, and never changes.  A user of a tool of a list keeps the
  * list.  serve/mcp and cli ask for it, and find a tool in it by name.
  *
  * Threads: every function may be called from any thread.
@@ -17,7 +17,7 @@
 struct al_mounts;
 struct al_result;
 
-/** What every name of a mounted tool begins with: "mcp__NAME__tool". */
+/** The beginning of every name of a mounted tool: "mcp__NAME__tool". */
 #define AL_MOUNTS_PREFIX "mcp__"
 
 /** The longest name of a tool: clients and models refuse longer ones. */
