@@ -545,7 +545,7 @@ void al_branch_users_clear(struct al_branch_users *users)
     *users = (struct al_branch_users){ .items = NULL };
 }
 
-/* While the working trees are gone through. */
+/* The search through the working trees. */
 struct search {
     const struct al_location *at;
     const char *ref;

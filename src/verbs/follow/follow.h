@@ -58,7 +58,7 @@ int al_follow_wholly(const struct al_follow *with, const char *to, struct al_err
 int al_follow_refuse(const struct al_follow *with, const struct al_strv *paths,
                      struct al_error *err);
 
-/** How a working tree uses a branch. */
+/** The use of a branch by a working tree. */
 enum al_branch_use {
     AL_BRANCH_UNUSED,
     AL_BRANCH_CHECKED_OUT,

@@ -41,7 +41,7 @@
 /* --- Merge output --- */
 
 /*
- * What `git merge-tree --write-tree -z --no-messages` prints: a tree, and the stages of each path
+ * The output of `git merge-tree --write-tree -z --no-messages`: a tree, and the stages of each path
  * in conflict.  Its messages are words for people, and some are no fields.
  *
  * Source: git-merge-tree(1) "OUTPUT".
@@ -160,7 +160,7 @@ int al_inmemory_read(struct al_inmemory *memory, const struct al_strv *oids, str
 /** The commit of an id, if it was read or written; else NULL.  Borrowed. */
 const struct al_commit_read *al_inmemory_known(const struct al_inmemory *memory, const char *oid);
 
-/** What a step does; git-rebase(1) "INTERACTIVE MODE" and git-revert(1). */
+/** The effect of a step; git-rebase(1) "INTERACTIVE MODE" and git-revert(1). */
 enum al_replay_kind {
     AL_REPLAY_PICK,
     AL_REPLAY_REWORD, /**< as pick, with another message */
@@ -204,8 +204,8 @@ struct al_replayed {
 void al_replayed_clear(struct al_replayed *replayed);
 
 /**
- * Replay commits onto a commit.  The first step that conflicts ends it, which is a success.  What
- * changes nothing any more is dropped; a commit without changes of its own is kept.
+ * Replay commits onto a commit.  The first step that conflicts ends it, which is a success.  A step
+ * that changes nothing any more is dropped; a commit without changes of its own is kept.
  *
  * @return as al_inmemory_merge() and al_inmemory_commit(); AL_ERR_EXECUTION also for a merge
  * without `mainline`, for a squash or fixup as the first step, and with `is_root` when no commit is
@@ -214,8 +214,8 @@ void al_replayed_clear(struct al_replayed *replayed);
 int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *replay,
                        struct al_replayed *ret_replayed, struct al_error *err);
 
-/** Bring the objects that a new commit needs into the repository, and verify there what came.  With
- * the write lock held.  Nothing to bring is a success. */
+/** Bring the objects that a new commit needs into the repository, and verify there what came.  The
+ * caller holds the write lock.  Nothing to bring is a success. */
 int al_inmemory_accept(struct al_inmemory *memory, const char *commit, struct al_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* For the files of verbs/inmemory/ only. */
+/* The parts that the files of verbs/inmemory/ share. */
 #ifndef AL_VERBS_INMEMORY_PRIVATE_H
 #define AL_VERBS_INMEMORY_PRIVATE_H
 
@@ -37,7 +37,7 @@ int al_inmemory_write(struct al_inmemory *memory, enum al_object_type type, cons
 int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree, struct al_error *err);
 
 /** Test whether one of some commits changes a .gitattributes file, against any of its parents.
- * Where a tree has none either, none is looked for from now on. */
+ * None is looked for from now on where a tree has none either. */
 int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_strv *commits,
                                   const char *tree, bool *ret_change, struct al_error *err);
 

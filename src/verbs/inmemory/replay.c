@@ -280,7 +280,7 @@ void al_replayed_clear(struct al_replayed *replayed)
     *replayed = AL_REPLAYED_INIT;
 }
 
-/* While commits are replayed. */
+/* The state while commits are replayed. */
 struct replaying {
     struct al_inmemory *memory;
     const struct al_replay *replay;
@@ -318,7 +318,7 @@ static int find_parent(const struct al_replay_step *step, const struct al_commit
     return 0;
 }
 
-/* What a squash adds to, and a fixup keeps. */
+/* The message that a squash adds to, and a fixup keeps. */
 static const char *message_so_far(const struct replaying *with)
 {
     return with->joined ? with->joined : with->tip->message;
@@ -515,9 +515,7 @@ static int refuse_root(const struct replaying *with, struct al_error *err)
         err, "Begin with a commit that changes only files of its own.");
 }
 
-/* Where no step changes an attributes file, all results have those of the commit that they begin
- * at.
- */
+/* All results have the attributes of the commit that they begin at if no step changes any. */
 static int find_attributes(struct replaying *with, struct al_error *err)
 {
     struct al_inmemory *memory = with->memory;

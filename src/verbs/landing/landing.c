@@ -373,7 +373,7 @@ int al_landing_plan(const struct al_repo *repo, const struct al_landing_request 
 
 /* --- Check --- */
 
-/* What has to hold before a branch is moved from elsewhere. */
+/* The conditions for moving a branch from elsewhere. */
 
 bool al_landing_is_checked_out(const struct al_repo *repo, const char *ref)
 {

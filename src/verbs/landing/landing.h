@@ -74,7 +74,7 @@ enum al_landing_strategy {
 /** The name of a strategy, as the argument has it. */
 const char *al_landing_strategy_name(enum al_landing_strategy strategy);
 
-/** What to land.  Borrowed. */
+/** The branch to land.  Borrowed. */
 struct al_landing_request {
     const char *branch, *into; /**< short names */
     enum al_landing_strategy strategy;
@@ -139,7 +139,7 @@ int al_landing_paths(const struct al_landing *landing, struct al_strv *ret_paths
  * is verified against its ids. */
 int al_landing_preview(const struct al_landing *landing, struct al_str *out, struct al_error *err);
 
-/** Land.  With the write lock held.
+/** Land.  The caller holds the write lock.
  *
  * @return 0; AL_ERR_EXECUTION when a branch has moved, or a file was changed, since it was planned;
  *         nothing is done then.

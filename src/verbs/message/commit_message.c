@@ -273,8 +273,7 @@ static bool is_moved_only(const struct al_change *change)
     return change->status == 'R' && change->same_content;
 }
 
-/* Choose the files for the subject. If there is code, tests and documents beside it are left
- * out. */
+/* Choose the files for the subject. Tests and documents beside code are left out. */
 static struct subject subject_of(const struct al_diff_raw *changes)
 {
     struct subject subject = { .items = al_calloc(changes->count, sizeof(*subject.items)),

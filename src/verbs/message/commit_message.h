@@ -19,8 +19,8 @@
 void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_str *out);
 
 /**
- * Generate a message for the staged changes.  While a merge, a cherry-pick or a revert is in
- * progress the message is the one that git has prepared.
+ * Generate a message for the staged changes.  The message is the one that git has prepared while a
+ * merge, a cherry-pick or a revert is in progress.
  *
  * @param[out] ret_generated  Whether the message was generated from the changes; may be NULL.
  * @return 0, or AL_ERR_EXECUTION with AL_CODE_NO_STAGED_CHANGES.  Caller frees *ret_message.

@@ -39,8 +39,8 @@ void al_pull_request_clear(struct al_pull_request *pr);
  * first.
  *
  * {title}, {commits}, {files}, {branch} and {target} in a template are each replaced, and replaced
- * text is not searched again.  Everything else stays as it is.  If a template has neither {commits}
- * nor {files}, both are appended.
+ * text is not searched again.  Everything else stays as it is.  Both are appended if a template has
+ * neither {commits} nor {files}.
  *
  * @param max_bytes  Limit for the lists of commits and files together.
  * @return 0, or AL_ERR_EXECUTION with AL_CODE_BRANCH_NOT_FOUND for an unknown target.

@@ -49,7 +49,7 @@ int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, siz
 int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
                          struct al_git_output *ret_output, struct al_error *err);
 
-/** How to make a tag. */
+/** The options for making a tag. */
 struct al_tag_options {
     const char *name;
     const char *rev;     /**< NULL: HEAD */

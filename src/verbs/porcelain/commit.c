@@ -103,7 +103,7 @@ static int run(const struct al_repo *repo, const struct al_commit_options *optio
                    ret_output, err);
     if (r < 0)
         return r;
-    /* With nothing to commit git prints the reason on standard output. It exits with the same code
+    /* git prints the reason on standard output with nothing to commit. It exits with the same code
      * on errors, but prints those on standard error. */
     if (ret_output->exit_code == 1 && ret_output->out.out.len)
         return nothing_to_commit(err);
@@ -320,9 +320,9 @@ static int check_moved(const struct al_repo *repo, const char *head,
 
 /* --- Commit --- */
 
-/* What is compared and committed is a copy of the index, which nobody can change.  With
- * `--autostash` git applies what was set aside to the index itself, so what it made is looked at
- * afterwards: the call puts back what is another commit. */
+/* A copy of the index, which nobody can change, is compared and committed.  git applies what was
+ * set aside to the index itself with `--autostash`, so what it made is looked at afterwards: the
+ * call puts back what is another commit. */
 int al_git_commit(struct al_repo *repo, const struct al_commit_options *options, size_t max_bytes,
                   struct al_git_output *ret_output, struct al_error *err)
 {
@@ -534,7 +534,7 @@ static int list_others(struct al_repo *repo, const struct al_commit_part *part, 
     return 0;
 }
 
-/* What is staged and not named is not committed. */
+/* Staged files that are not named are not committed. */
 static int leave_others(struct al_repo *repo, const struct al_commit_part *part,
                         const struct chosen *chosen, const char *index, struct al_error *err)
 {

@@ -81,8 +81,8 @@ struct al_commit_indexes {
 void al_commit_indexes_clear(struct al_commit_indexes *indexes);
 
 /**
- * Make the scratch indexes.  With the write lock held, and also the lock of the index if one of
- * them is to replace it (al_index_lock_take()): since before the hunks were read.
+ * Make the scratch indexes.  The caller holds the write lock, and also the lock of the index if one
+ * of them is to replace it (al_index_lock_take()): since before the hunks were read.
  *
  * @return 0; AL_ERR_BAD_ARGS when a hunk is not there; AL_ERR_EXECUTION when a chosen hunk cannot
  *         be told from a staged one that is not chosen, or git failed.

@@ -19,7 +19,7 @@ struct al_replacing {
 
 /**
  * Write one patch file per changed path into a directory: none when git fails or something is in
- * the way.  What replaces a file is told to the watch of the budget.  More than 10,000
+ * the way.  A patch that replaces a file is told to the watch of the budget.  More than 10,000
  * paths are refused.
  *
  * @param dir        It exists.

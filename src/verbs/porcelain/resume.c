@@ -26,8 +26,8 @@ static const char followers_file[] = "rebase-merge/update-refs";
 /* --- Todo --- */
 
 /*
- * What is left to do: the todo list of a rebase, and that of a cherry-pick or a revert of several
- * commits.
+ * The rest that is left to do: the todo list of a rebase, and that of a cherry-pick or a revert of
+ * several commits.
  *
  * Source: git-rebase(1), "INTERACTIVE MODE"; git-cherry-pick(1), "SEQUENCER SUBCOMMANDS".
  */

@@ -37,8 +37,8 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_str *out, struct
 
 /**
  * Commit what is staged and continue with the remaining commits.  Another conflict is a success,
- * see the outcome.  When git times out, is cancelled, or fails without conflicts, the repository is
- * restored.  A commit of a rebase that became empty is dropped.
+ * see the outcome.  The repository is restored when git times out, is cancelled, or fails without
+ * conflicts.  A commit of a rebase that became empty is dropped.
  *
  * @param outcome   Set up with AL_MERGE_INIT; to be cleared after a failure, too.
  * @param message   Message of the next commit; NULL: its own.
@@ -65,8 +65,8 @@ int al_git_resume_conflicted(enum al_operation_state state, const struct al_merg
 int al_git_skip_check(const struct al_repo *repo, struct al_error *err);
 
 /**
- * Run git with `--skip`.  Another conflict is a success, see the outcome.  When git times out, is
- * cancelled, or fails without conflicts, the repository is restored to where it had stopped.
+ * Run git with `--skip`.  Another conflict is a success, see the outcome.  The repository is
+ * restored to where it had stopped when git times out, is cancelled, or fails without conflicts.
  */
 int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_merge_outcome *outcome,
                 struct al_error *err);

@@ -379,7 +379,7 @@ static int run(struct al_repo *repo, const struct al_stash_options *options, siz
         ret_output, err);
 }
 
-/* What the index has otherwise than a commit. */
+/* The entries that the index has otherwise than a commit. */
 static int list_staged(const struct al_repo *repo, const char *commit, struct al_strv *list,
                        struct al_error *err)
 {

@@ -26,7 +26,7 @@
 
 /* --- Unseen changes --- */
 
-/* With more entries than this, only those with a mark in the index are checked. */
+/* Only entries with a mark in the index are checked where there are more than this. */
 #define UNSEEN_ENTRIES_MAX 5000
 
 /* Bytes read of one file, and of all unmarked files together. */
@@ -185,8 +185,8 @@ static int add_listed(const struct al_repo *repo, const char *const *command,
     return r;
 }
 
-/* What `git ls-files` lists: files whose content differs from the index, untracked files that are
- * not ignored, or both. */
+/* The files that `git ls-files` lists: those whose content differs from the index, untracked files
+ * that are not ignored, or both. */
 static const char *const modified[] = { "git",        "ls-files", "-z", "--full-name",
                                         "--modified", "--",       NULL };
 static const char *const others[] = { "git",      "ls-files",           "-z", "--full-name",

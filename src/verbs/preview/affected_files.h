@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which files of the working tree a call would change, overwrite, or can write.  Absolute paths. */
+/* Files of the working tree that a call would change, overwrite, or can write.  Absolute paths. */
 #ifndef AL_VERBS_PREVIEW_AFFECTED_FILES_H
 #define AL_VERBS_PREVIEW_AFFECTED_FILES_H
 
@@ -59,7 +59,7 @@ void al_git_files_excerpt(const struct al_repo *repo, const struct al_strv *file
  * disk: a command that is forced or is given paths replaces it, ignored or not, and neither `git
  * status` nor a diff shows it.
  *
- * @param target  A commit.  If there is none, nothing is listed, and git reports the error later.
+ * @param target  A commit.  Nothing is listed if there is none, and git reports the error later.
  * @param paths   Paths of the call that al_repo_pathspec() accepted; NULL or empty: all.
  * @param out     Absolute paths, appended.
  */
@@ -68,8 +68,8 @@ int al_git_untracked_overwritten(const struct al_repo *repo, const char *target,
                                  struct al_error *err);
 
 /*
- * Which files of the working tree a git command can write or remove, for the `changed_files` of a
- * tool; those of a merge are in replay/merge_guard.h.
+ * The files of the working tree that a git command can write or remove, for the `changed_files` of
+ * a tool; those of a merge are in replay/merge_guard.h.
  *
  * Each function lists a superset, and is called right before the command, with the repository's
  * write lock held.  It answers "not known" for a repository where git's changes do not follow from

@@ -404,8 +404,8 @@ static void add_words(const struct al_diff_options *options, struct al_strv *arg
 }
 
 /*
- * An empty directory used as the working tree of a diff between objects.  Where a file matches its
- * index entry, git may read the file instead of the object; and whoever writes the index decides
+ * An empty directory used as the working tree of a diff between objects.  git may read the file
+ * instead of the object where a file matches its index entry; and whoever writes the index decides
  * what its entries look like.
  */
 struct empty_worktree {

@@ -244,7 +244,7 @@ int al_stable_read_check(const struct al_repo *repo, const struct al_stable_read
 
 #define LIST_MAX_BYTES (8u << 20)
 
-/* While objects are hashed. */
+/* The state while objects are hashed. */
 struct verifier {
     struct al_cat_file reader;
     struct al_strv *oids; /* receives the id of each object; may be NULL */

@@ -76,7 +76,7 @@ void al_stable_read_wait(const struct al_run_limits *budget, int round);
 
 /**
  * Check whether anything that the objects are read from changed in the window: loose objects,
- * packs, the directories of both, and alternates.  Without objects the answer is true.
+ * packs, the directories of both, and alternates.  The answer is true without objects.
  *
  * @return 0; AL_ERR_EXECUTION when one of these is a symbolic link, since its target can be changed
  *         without a trace.

@@ -336,7 +336,7 @@ int al_uncommitted_bring_back(struct al_repo *repo, const char *saved, const cha
 #define HEADS "refs/heads/"
 #define NONE  SIZE_MAX
 
-/* Where branches go, while those of the repository are gone through. */
+/* The places of branches, while those of the repository are gone through. */
 struct placing {
     const struct al_repo *repo;
     const struct al_strv *list;

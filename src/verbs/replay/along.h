@@ -5,7 +5,7 @@
  *
  * Changes of files that do not differ between the two commits stay as they are, which
  * git-read-tree(1) does.  The others are merged in memory: the index, and the files, each with the
- * new commit.  Where that conflicts nothing happens.  Where the operation stops, they wait.
+ * new commit.  Nothing happens where that conflicts.  The changes wait where the operation stops.
  *
  * Source: git-stash(1), "create"; git-merge-tree(1); git-read-tree(1).
  */
@@ -36,8 +36,8 @@ int al_git_changed_meanwhile(const struct al_repo *repo, const char *theirs, str
 int al_uncommitted_refuse(const char *why, const struct al_strv *files, struct al_error *err);
 
 /**
- * Merge the changes, and move index and files from one commit to the other.  With the write lock
- * held.  What is left half done, the call puts back from its checkpoint.
+ * Merge the changes, and move index and files from one commit to the other.  The caller holds the
+ * write lock.  The call puts back from its checkpoint what is left half done.
  *
  * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR, naming the files, where they conflict.
  */
@@ -65,8 +65,8 @@ int al_uncommitted_set_aside(struct al_repo *repo, const struct al_repo *view, c
                              const char *to, struct al_error *err);
 
 /**
- * Bring back what waits, and merge it with what is there by now.  Where that conflicts it becomes a
- * stash entry.
+ * Bring back what waits, and merge it with what is there by now.  It becomes a stash entry where
+ * that conflicts.
  *
  * @param saved  The commit, which exists.
  * @param agent  Whose the entry is; NULL: nobody's.

@@ -110,7 +110,8 @@ int al_merge_guard_files(const struct al_repo *repo, const char *theirs, bool *r
     if (!*ret_known)
         return 0;
     r = merge_commit(repo, theirs, &guarded, err);
-    /* What the merge changes, and what has local changes: one that fails applies them again. */
+    /* Files that the merge changes, and those with local changes: a failed one applies them again.
+     */
     if (r == 0)
         r = al_git_reset_files(al_inmemory_repo(guarded.memory), guarded.merged.tree, NULL, false,
                                ret_known, out, err);
@@ -155,7 +156,7 @@ int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry, bo
     int r = 0;
 
     *ret_known = al_git_index_tells(repo) && list_entry(repo, entry, &names, &staged, NULL) == 0;
-    /* Where nothing else is staged, git writes what the entry has. */
+    /* git writes what the entry has where nothing else is staged. */
     if (*ret_known && staged.count) {
         r = merge_entry(repo, entry, &guarded, err);
         *ret_known = r == 0 && guarded.ours;

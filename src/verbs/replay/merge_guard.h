@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which files a merge or a stash entry writes, and that none of them is a file of the user that git
- * would write over without a word.
+ * The files that a merge or a stash entry writes, and that none of them is a file of the user that
+ * git would write over without a word.
  *
  * git tells: it merges in memory, and the files that differ between this side and the result are
  * those that it writes.  Neither side's changes tell them: a file that one side added to a
@@ -16,8 +16,8 @@
 #include "verbs/sequencer/merge.h"
 
 /**
- * For a tool's `changed_files`: list the files of a merge of HEAD with a commit, and those that
- * have local changes.  When a merge fails, for whatever reason, git resets them and applies them
+ * List the files of a merge of HEAD with a commit, and those that have local changes, for a tool's
+ * `changed_files`.  git resets them when a merge fails, for whatever reason, and applies them
  * again (restore_state() in builtin/merge.c): between the two they are only in an object that
  * nothing names.
  *
@@ -37,8 +37,8 @@ int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry, bo
 int al_merge_guard_check_entry(const struct al_repo *repo, const char *entry, struct al_error *err);
 
 /**
- * al_git_merge() after that check of the merge.  With `goes_along` and uncommitted changes, the
- * same is made in memory, and the changes go along (verbs/replay/along.h).
+ * al_git_merge() after that check of the merge.  The same is made in memory with `goes_along` and
+ * uncommitted changes, and the changes go along (verbs/replay/along.h).
  */
 int al_merge_guard_run(struct al_repo *repo, const struct al_merge_options *options,
                        size_t max_bytes, struct al_merge_outcome *ret_outcome,

@@ -623,7 +623,7 @@ static size_t find_target(const struct entry *entries, size_t i, const char *sub
     return i;
 }
 
-/* What an amend! commit gives as the message: its own without the first paragraph. */
+/* The message that an amend! commit gives: its own without the first paragraph. */
 static const char *amended_message(const char *message)
 {
     const char *rest = strstr(message, "\n\n");

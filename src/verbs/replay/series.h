@@ -9,7 +9,7 @@
  *
  * Every part is chosen from what changed before the series.  Commit number k of it has the tree of
  * what the parts up to k choose together; one that goes into an earlier commit is melded into that
- * as a fixup is.  What comes out has the same files at its tip, so the working tree stays as it is.
+ * as a fixup is.  The result has the same files at its tip, so the working tree stays as it is.
  */
 #ifndef AL_VERBS_REPLAY_SERIES_H
 #define AL_VERBS_REPLAY_SERIES_H
@@ -35,7 +35,7 @@ struct al_series {
     bool allow_empty;
 };
 
-/** What was made.  Zero-initialised there is nothing. */
+/** The commits that were made.  Zero-initialised there is nothing. */
 struct al_series_made {
     struct al_inmemory *memory;
     struct al_commit_indexes indexes; /**< of all parts together */
@@ -47,7 +47,7 @@ struct al_series_made {
 void al_series_made_clear(struct al_series_made *made);
 
 /**
- * Make the commits in memory.  With the locks of al_git_choose_commit().
+ * Make the commits in memory.  The caller holds the locks of al_git_choose_commit().
  *
  * @return 0; AL_ERR_BAD_ARGS when a hunk is not there or a commit is not of the branch;
  *         AL_ERR_EXECUTION for a conflict, which says with what, a merge in between, and a commit
@@ -60,7 +60,7 @@ int al_series_make(const struct al_repo *repo, const struct al_series *series,
 int al_series_do(struct al_repo *repo, const struct al_series *series, struct al_series_made *made,
                  struct al_error *err);
 
-/** What a commit was split into.  Set up with AL_SPLIT_INIT. */
+/** The parts that a commit was split into.  Set up with AL_SPLIT_INIT. */
 struct al_split {
     struct al_strv commits;
     char *rest; /**< a commit on the last one with the hunks that no item names; NULL: there

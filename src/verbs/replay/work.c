@@ -264,8 +264,8 @@ static void add_subject(const struct al_replay_work *work, const char *commit, s
     al_str_addf(todo, " %s # %s\n", commit, subject);
 }
 
-/* Add the todo line of a step.  With another message, the same commit with that is picked.  What
- * was dropped in memory is dropped by git too. */
+/* Add the todo line of a step.  A new message means that the same commit with it is picked.
+ * Commits dropped in memory are dropped by git too. */
 static int add_line(struct al_replay_work *work, size_t i, const char *message, const char *melding,
                     struct al_str *todo, struct al_error *err)
 {
@@ -301,7 +301,7 @@ static int find_always_kept(const struct al_repo *repo, bool *ret_kept, struct a
 }
 
 /* The message that a chain ends with, if git would not keep it as it is: else `out` stays empty.
- * Without a message of the user's, it is known only if nothing can become of the first commit any
+ * It is known without a message of the user's only if nothing can become of the first commit any
  * more. */
 static void find_kept_message(const struct al_replay_work *work, const struct chain *chain,
                               bool always, struct al_str *out)
@@ -491,7 +491,7 @@ static int run(struct al_repo *repo, size_t max_bytes, struct al_merge_outcome *
     return r;
 }
 
-/* For work that stops, begin the rebase as git does and let git run into the conflict. */
+/* Begin the rebase as git does, for work that stops, and let git run into the conflict. */
 static int replay_begin_rebase(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
                                struct al_merge_outcome *outcome, struct al_error *err)
 {

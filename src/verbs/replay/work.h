@@ -9,10 +9,10 @@
  *     ... show what would be, ask ...
  *     r = al_replay_work_do(repo, work, max_bytes, &outcome, err);
  *
- * What does not conflict is written once: the objects, then the branch, the index and the files.
- * git itself begins again what conflicts, without the uncommitted changes, which wait
- * (verbs/replay/along.h): so the state of a stopped rebase, cherry-pick or revert is git's own,
- * and git can go on with it.
+ * Work that does not conflict is written once: the objects, then the branch, the index and the
+ * files. git itself begins again what conflicts, without the uncommitted changes, which wait
+ * (verbs/replay/along.h): so the state of a stopped rebase, cherry-pick or revert is git's own, and
+ * git can go on with it.
  *
  * Source: git-rebase(1), git-cherry-pick(1), git-revert(1).
  */
@@ -41,7 +41,7 @@
 int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest_first,
                        struct al_strv *out, struct al_error *err);
 
-/** What `git rebase <onto>` replays.  Each list is oldest first. */
+/** The commits that `git rebase <onto>` replays.  Each list is oldest first. */
 struct al_rebase_list {
     struct al_strv commits; /**< those to replay */
     struct al_strv all;     /**< them, and those whose change `onto` has already */
@@ -72,15 +72,15 @@ int al_commit_list_base(const struct al_repo *repo, const struct al_strv *oids, 
 /*
  * Move the current branch, the index and the working tree to a commit that was made in memory.
  *
- * Uncommitted changes go along (verbs/replay/along.h).  What is left half done, the call puts back
- * from its checkpoint.
+ * Uncommitted changes go along (verbs/replay/along.h).  The call puts back from its checkpoint what
+ * is left half done.
  *
  * Source: git-read-tree(1) "Two Tree Merge", git-update-ref(1).
  */
 
 struct al_replay_work;
 
-/** What to move, and how. */
+/** The move to make. */
 struct al_advance {
     const char *from;   /**< the commit of HEAD */
     const char *to;     /**< the commit to move to */
@@ -150,7 +150,7 @@ int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
 
 /**
  * Add the other local branches that point at commits to be replayed, as `git rebase --update-refs`
- * places them.  With the steps in the work.
+ * places them.  The steps are in the work.
  *
  * @param list      What is replayed, oldest first, in the order that it has.
  * @param ret_held  Those that stay since a working tree uses them, and why: safe text.
@@ -180,7 +180,7 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
                        struct al_error *err);
 
 /**
- * Do what was tried.  With the write lock held.
+ * Do what was tried.  The caller holds the write lock.
  *
  * @return 0, with conflicts too; AL_ERR_EXECUTION as al_git_advance(), and what git fails with.
  */

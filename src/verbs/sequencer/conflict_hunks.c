@@ -157,7 +157,7 @@ void al_conflict_take_side(struct al_bytes text, size_t marker_size, enum al_sta
 
 /* --- Conflict sides --- */
 
-/* What git says of files in conflict: their stages and attributes, and what it makes of them. */
+/* git's words on files in conflict: their stages and attributes, and what it makes of them. */
 
 #define MARKER_SIZE_MAX 1000
 

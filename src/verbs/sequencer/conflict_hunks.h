@@ -2,15 +2,15 @@
 /*
  * A file in conflict, hunk by hunk and in three sides, and how its hunks are resolved one by one.
  *
- * What is in conflict is what git makes of the three stages of the path.  It is made once more,
+ * The conflict is what git makes of the three stages of the path.  It is made once more,
  * with markers of a length that no stage has, and the file on disk is compared with it: so a line
  * that looks like a marker is one only if git wrote it, and text of the file itself otherwise.  The
  * hunks are those that the file on disk still has: a user may have resolved some of them.
  *
- * What identifies a hunk is its path and its two sides; equal hunks of a file are numbered in the
+ * The id of a hunk is made of its path and its two sides; equal hunks of a file are numbered in the
  * order in which git made them, so that an id names the same hunk while others are resolved.
  *
- * Where a path was renamed, git merges before it knows all sides, and writes conflicts into the
+ * git merges a path that was renamed before it knows all sides, and writes conflicts into the
  * stages themselves, with markers that are one longer.  Those are hunks as well, and to take a side
  * takes that side of them.
  */

@@ -23,9 +23,9 @@ struct al_merge_options {
     const char *oid;     /**< the commit that the user was shown; NULL: resolve `commit` now */
     const char *message; /**< message of the merge commit; NULL: git's default */
     bool no_ff;          /**< create a merge commit even if a fast-forward is possible */
-    /** For al_merge_guard_run(): uncommitted changes go along, where it ends without a conflict. */
+    /** Uncommitted changes go along in al_merge_guard_run(), where it ends without a conflict. */
     bool goes_along;
-    /** For al_merge_guard_run(): the files, relative to the top, of al_merge_guard_files(); NULL:
+    /** The files, relative to the top, of al_merge_guard_files(), for al_merge_guard_run(); NULL:
      * not known. */
     const struct al_strv *files;
 };
@@ -75,8 +75,8 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
                  struct al_merge_outcome *ret_outcome, struct al_error *err);
 
 /** Fail if a path that differs between `from` and one of the commits `to` uses a filter or a custom
- * merge driver, by the attributes of either commit. For every command that merges or replays
- * commits. */
+ * merge driver, by the attributes of either commit. Every command that merges or replays commits
+ * calls it. */
 int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
                                 const struct al_strv *to, struct al_error *err);
 
@@ -89,8 +89,8 @@ int al_git_read_parents(const struct al_repo *repo, const char *commit, struct a
 /*
  * Run a git command that merges changes, for merge and rebase.
  *
- * Such a command works in several steps.  It may stop at conflicts, which is not a failure.  What
- * it leaves half done, the call puts back from its checkpoint (call/checkpoint.c).
+ * Such a command works in several steps.  It may stop at conflicts, which is not a failure.  The
+ * call puts back from its checkpoint what it leaves half done (call/checkpoint.c).
  */
 
 struct al_git_command;

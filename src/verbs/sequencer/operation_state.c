@@ -75,7 +75,7 @@ char *al_operation_oid(const struct al_repo *repo, const char *name)
     return line && *line && al_is_oid(line, strlen(line)) ? al_take(&line) : NULL;
 }
 
-/* What git says about a commit. */
+/* The words of git about a commit. */
 struct named {
     const char *oid;
     char *id, *subject, *branch; /* `branch`: a branch or tag that is at the commit, "" for none */
@@ -225,8 +225,8 @@ static void add_file(const struct al_repo *repo, const char *name, struct al_has
     al_hash_add(hash, &st.st_mtim.tv_nsec, sizeof(st.st_mtim.tv_nsec));
 }
 
-/* What stays the same from the beginning of an operation to its end, or to the next commit of a
- * single one.  False: none is in progress. */
+/* The identity of an operation from its beginning to its end, or to the next commit of a single
+ * one.  False: none is in progress. */
 static bool identify(const struct al_repo *repo, uint64_t session, struct al_oid *ret_id)
 {
     static const char *const files[] = { "rebase-merge/orig-head", "rebase-merge/onto",

@@ -71,7 +71,7 @@ int al_git_abort(struct al_repo *repo, enum al_operation_state *ret_done, struct
 /* --- Operation sides --- */
 
 /*
- * What the two sides of a conflict stand for: which branch or commit is "ours", and which "theirs".
+ * The meaning of the two sides of a conflict: which branch or commit is "ours", and which "theirs".
  *
  * Source: git-rebase(1), "--merge": in a rebase, ours is the branch that is rebased onto.
  */
@@ -106,7 +106,7 @@ void al_operation_heads(const struct al_repo *repo, const char *name, struct al_
 /* --- Begun --- */
 
 /*
- * Which operations in progress a session of this process has begun, or has continued to their
+ * The operations in progress that a session of this process has begun, or has continued to their
  * present stop.
  *
  * One that another session has begun is that agent's, who is at work there.

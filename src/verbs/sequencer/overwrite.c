@@ -19,7 +19,7 @@
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* What is in the place of a file that is to be written: its own path, or that of one of its
+/* The thing in the place of a file that is to be written: its own path, or that of one of its
  * directories which is no directory.  NULL: nothing.  Caller frees. */
 static char *find_place(int top_fd, const char *path)
 {
@@ -104,7 +104,7 @@ static int list_lost(const struct al_repo *repo, int top_fd, const struct al_str
     return r;
 }
 
-/* Where the name that git gives to a file in the way of a directory begins, "<name>~<side>": a
+/* The beginning of the name that git gives to a file in the way of a directory, "<name>~<side>": a
  * merge in memory has the id of the side.  NULL: it is another name. */
 static const char *moved_away(const char *path)
 {
@@ -114,7 +114,7 @@ static const char *moved_away(const char *path)
     return (hex == 40 || hex == 64) && (!tilde[1 + hex] || tilde[1 + hex] == '_') ? tilde : NULL;
 }
 
-/* git names the side as the operation has it.  Whatever is there under such a name counts. */
+/* git names the side as the operation has it.  All names there of that form count. */
 static void find_moved_away(int top_fd, const char *path, const char *tilde, struct al_strv *found)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -319,7 +319,7 @@ int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_o
 }
 
 /* Whether the file becomes executable: as the chosen side is, else as the side that changed the
- * mode. If both changed it, ours decides. */
+ * mode. Our side decides if both changed it. */
 static bool is_executable(const struct resolve_plan *plan)
 {
     const struct al_side *sides = plan->conflict->sides;
@@ -416,7 +416,7 @@ static int write_to_worktree(const struct al_repo *repo, const struct resolve_pl
     return r;
 }
 
-/* With core.fileMode off, git loses the executable bit when it drops the stages of a conflict. */
+/* git loses the executable bit, with core.fileMode off, when it drops the stages of a conflict. */
 static int check_file_mode(const struct al_repo *repo, struct resolve_plan *plan,
                            struct al_error *err)
 {
@@ -433,7 +433,7 @@ static int check_file_mode(const struct al_repo *repo, struct resolve_plan *plan
     return r;
 }
 
-/* How the index gets a resolution. */
+/* The way that the index gets a resolution. */
 enum index_entry { ENTRY_NONE, ENTRY_OBJECT, ENTRY_FILE, ENTRY_EXECUTABLE };
 
 /* A side is entered as the same object; given content is added from the file. */

@@ -41,8 +41,8 @@ int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_opt
                          size_t count, struct al_error *err);
 
 /**
- * Check that a file in conflict has no markers of git's left on disk.  What is no file, or larger
- * than AL_CONFLICT_DISK_BYTES, is not looked into.
+ * Check that a file in conflict has no markers of git's left on disk.  A path that is no file, or
+ * larger than AL_CONFLICT_DISK_BYTES, is not looked into.
  *
  * @return 0; AL_ERR_BAD_ARGS with AL_CODE_CONFLICT.
  */

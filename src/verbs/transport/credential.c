@@ -71,7 +71,7 @@ static int run(const struct al_git *git, const struct helper *helper, struct al_
     return r;
 }
 
-/* With neither terminal nor prompts. */
+/* The child has neither terminal nor prompts. */
 static int run_credential(struct al_git *git, const char *action, const struct al_str *input,
                           struct al_run_limits *budget, struct al_buffer *out, int *ret_exit_code,
                           struct al_error *err)
@@ -258,7 +258,7 @@ static int run_gh(struct al_git *git, const char *program, const char *authority
         budget, out, ret_exit_code, err);
 }
 
-/* Without a gh, or with one that fails or hangs, there is no token. */
+/* There is no token without a gh, or with one that fails or hangs. */
 static int ask_gh(struct al_git *git, const struct al_url *url, struct al_run_limits *budget,
                   struct al_credential *credential, struct al_error *err)
 {

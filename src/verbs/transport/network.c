@@ -249,7 +249,7 @@ static int withheld(const struct al_network *network, struct al_error *err)
                            network->url.origin);
 }
 
-/* What a server gets that asks: the token for GitHub, or what the user's helpers have. */
+/* The answer to a server that asks: the token for GitHub, or what the user's helpers have. */
 static int find_credential(const struct network_job *job, struct al_credential *ret_credential,
                            struct al_error *err)
 {

@@ -2,10 +2,9 @@
 /*
  * An exchange with one address of a remote.
  *
- * For a repository on this machine no network is used: git's server for it is started here,
- * confined and with our overrides, so that neither hooks nor configuration of either side run
- * anything.  For any other address git may connect, use the one protocol of the address, and start
- * the helper of that protocol.
+ * A repository on this machine needs no network: git's server for it is started here, confined and
+ * with our overrides, so that neither hooks nor configuration of either side run anything.  git may
+ * connect to any other address, by its one protocol, and start the helper of that protocol.
  *
  * Credentials for http come from the user's own credential helpers, once a server asks for them.
  * Nothing ever prompts.
@@ -75,7 +74,7 @@ int al_network_run(struct al_network *network, struct al_git_command *command, s
                    const struct al_progress *progress, struct al_git_output *ret_output,
                    struct al_error *err);
 
-/** What a shell sees of an exchange.  Set up with {}. */
+/** The view that a shell has of an exchange.  Set up with {}. */
 struct al_network_shown {
     const struct al_git_shell *shell; /**< NULL: there is none, and airlock reads the output */
     const char *id, *name; /**< what is pushed is named so in place of its object id; NULL: none */

@@ -60,7 +60,7 @@ void al_there_clear(struct al_there *there);
  * have. */
 int al_git_look_there(struct al_network *network, struct al_there *ret_there, struct al_error *err);
 
-/** What a push brings. */
+/** The contents of a push. */
 struct al_push_shown {
     const char *commit;
     const struct al_strv *tags; /**< ids of the tags that go with it */

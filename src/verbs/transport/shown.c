@@ -45,7 +45,7 @@ static void replace(struct al_str *text, const char *from, const char *to)
     *text = out;
 }
 
-/* Without the descriptors between the two gits nobody would say so. */
+/* These are only said because of the descriptors between the two gits. */
 static const char *const of_descriptors[] = {
     "fatal: Bad command: \n",
     "fatal: the remote end hung up unexpectedly\n",
@@ -84,7 +84,7 @@ static void clean_fetch_head(const struct al_network *network)
         (void)al_fs_write_atomic(dir_fd, "FETCH_HEAD", cleaned.buf, cleaned.len, 0644, true);
 }
 
-/* What is looked for in the output is there in English. */
+/* The words looked for in the output are English. */
 static void leave_language(const struct al_strv *env, struct al_strv *ret_env)
 {
     for (size_t i = 0; i < env->count; i++)

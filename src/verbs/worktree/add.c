@@ -532,7 +532,7 @@ static int run_git(struct making *making, struct al_error *err)
     return r == 0 && !al_git_wrote_all_files(&output) ? al_git_failed(&output, err) : r;
 }
 
-/* What git made is what was asked for, and nobody has put something else in its place. */
+/* The new worktree is what was asked for, and nobody has put something else in its place. */
 static int check_made(struct making *making, int *ret_top_fd, char **ret_git_dir,
                       struct al_error *err)
 {
@@ -577,7 +577,7 @@ static int write_record(struct making *making, bool is_made, struct al_error *er
     return al_worktree_record_write(making->repo, making->options->name, &making->record, err);
 }
 
-/* What is at the path now is the directory that was made: a link in its place is no root. */
+/* The path has the directory that was made: a link in its place is no root. */
 static int admit(const struct making *making, struct al_error *err)
 {
     al_auto(al_closep) int fd =

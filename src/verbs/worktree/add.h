@@ -12,8 +12,7 @@
  *   6. the files that `.worktreeinclude` names
  *   7. the record says that it is there, and the session gets it as a root
  *
- * A failure in any step removes everything.  If airlock is killed, the next writer of
- * verbs/worktree/add.h does.
+ * A failure in any step removes everything.  The next writer does so if airlock is killed.
  *
  * Source: git-worktree(1) "add".
  */
@@ -77,7 +76,7 @@ void al_worktree_added_clear(struct al_worktree_added *added);
 int al_worktree_check_add(const struct al_repo *repo, const struct al_worktree_place *place,
                           const struct al_worktree_add_options *options, struct al_error *err);
 
-/** Make it.  With the repository's write lock held.  The caller clears *ret_added. */
+/** Make it.  The caller holds the repository's write lock.  The caller clears *ret_added. */
 int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_options *options,
                     struct al_worktree_added *ret_added, struct al_error *err);
 
@@ -129,8 +128,8 @@ void al_worktree_forget(const struct al_repo *repo, const char *name);
 /**
  * Remove what every `add` that did not come to its end, because airlock was killed, left behind:
  * files, administrative directory, record, and the branch that was made for it, if it is still
- * where it was made.  With the repository's write lock held, and limits of its own: it has to come
- * to its end.
+ * where it was made.  The caller holds the repository's write lock, and the limits are its own: it
+ * has to come to its end.
  *
  * @param place  NULL: nothing is removed yet.
  * @return whether there is one, so that something may be in the way.

@@ -236,7 +236,7 @@ static int open_dir(int base_fd, const char *path, bool make, bool *ret_made)
     return al_nofollow_open(parent_fd, name, O_RDONLY | O_DIRECTORY);
 }
 
-/* Without it, git would list every file of every worktree as untracked.  A file that is there
+/* The file keeps git from listing every file of every worktree as untracked.  A file that is there
  * stays. */
 static int ignore_all(const struct al_worktree_place *place)
 {

@@ -7,8 +7,8 @@
  *   <dir>/<name>/.git               gitdir: <common>/worktrees/<id>
  *   <common>/worktrees/<id>/gitdir  <dir>/<name>/.git
  *
- * If they do not, a worktree was moved, half removed or forged by hand.  Nothing is then believed
- * of the half in the working tree, which an agent can write.
+ * A pair that does not was moved, half removed or forged by hand.  Nothing is then believed of the
+ * half in the working tree, which an agent can write.
  *
  * Source: gitrepository-layout(5), git-worktree(1).
  */

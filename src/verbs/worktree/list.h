@@ -16,7 +16,7 @@
 #include "guard/root.h"
 #include "verbs/worktree/find.h"
 
-/** What is not committed in a working tree. */
+/** The changes in a working tree that are not committed. */
 struct al_worktree_counts {
     bool known; /**< false: the working tree cannot be looked at */
     size_t staged, modified, untracked, conflicts;
@@ -48,7 +48,7 @@ int al_worktree_list(const struct al_repo *repo, struct al_worktrees *ret_worktr
                      struct al_error *err);
 
 /** Count what is not committed in one of them, and compare it with the default branch, a full name
- * or NULL.  What cannot be looked at stays unknown; the deadline is an error. */
+ * or NULL.  A worktree that cannot be looked at stays unknown; the deadline is an error. */
 int al_worktree_look(const struct al_repo *repo, const char *default_branch,
                      struct al_worktree_entry *entry, struct al_error *err);
 
@@ -116,8 +116,8 @@ int al_worktree_digest(const struct al_repo *repo, const struct al_worktree_foun
                        struct al_str *ret_text, struct al_error *err);
 
 /**
- * Pack the objects that only a worktree reaches, as files `<name>-<hash>.*` in a directory.  If
- * they cannot be packed, they stay in the repository, which is no error.
+ * Pack the objects that only a worktree reaches, as files `<name>-<hash>.*` in a directory.
+ * Objects that cannot be packed stay in the repository, which is no error.
  *
  * @param top     Its working tree.
  * @param branch  What this branch reaches counts, since others may delete it; full name, or NULL.

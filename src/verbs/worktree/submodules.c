@@ -323,8 +323,8 @@ static bool take_address(void *payload, char *const *fields)
     return true;
 }
 
-/* Where it came from stays known, as after a clone, and its own submodules are initialised as they
- * are there.  No other key is taken: `update` would name a program. */
+/* Its origin stays known, as after a clone, and its own submodules are initialised as they are
+ * there.  No other key is taken: `update` would name a program. */
 static int add_addresses(const struct making *making, struct al_str *text, struct al_error *err)
 {
     const struct al_repo *source = making->source.repo;
@@ -359,7 +359,7 @@ static int write_file(int dir_fd, const char *name, const char *text, struct al_
     return r < 0 ? al_error_errno(err, -r, "its '%s' cannot be written", name) : 0;
 }
 
-/* What makes an empty repository of a directory, with the commit that it will have. */
+/* The files that make an empty repository of a directory, with the commit that it will have. */
 static int write_files(struct making *making, struct al_error *err)
 {
     static const char *const dirs[] = { "objects", "objects/pack", "refs" };
@@ -523,7 +523,8 @@ static int check_out(struct making *making, struct al_error *err)
 
 /* --- All of it --- */
 
-/* What is below the worktree goes with its content; the empty directory stays, as git makes it. */
+/* The content goes of all that is below the worktree; the empty directory stays, as git makes it.
+ */
 static void discard(struct making *making)
 {
     al_auto(al_closep) int base_fd =

@@ -8,8 +8,8 @@
  *   <common>/worktrees/<id>/modules/<name>  of a linked one
  *
  * Those of a new worktree are made from those of the working tree that it is made from: git copies
- * objects and the references of remotes and tags, and no address is followed.  What a `.git`
- * file or `.gitmodules` names is only compared with where the repository has to be.
+ * objects and the references of remotes and tags, and no address is followed.  Names in a `.git`
+ * file or `.gitmodules` are only compared with where the repository has to be.
  *
  * They go and come back with their worktree (history/worktree.h).
  *
@@ -72,7 +72,7 @@ struct al_worktree_half {
     const char *git_dir; /**< canonical */
 };
 
-/** What was made of the submodules of a worktree. */
+/** The submodules that were made for a worktree. */
 struct al_worktree_submodules_made {
     size_t count;
     struct al_strv missing; /**< "'<path>': <reason>", safe text */
