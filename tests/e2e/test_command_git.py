@@ -707,7 +707,8 @@ class CommandGit(harness.Case):
         """a question nobody can answer ends with 128, and says how a user grants it"""
         for line in ("clean -fx", "clean --exc -- -fx", "clean --exclude -- -fx", "stash -a", "stash push --al",
                      "stash push -q --mess -- -a", "worktree remove x", "worktree move x y", "worktree prune", "submodule deinit --all",
-                     "submodule sync", "submodule set-url x y"):
+                     "submodule sync", "submodule set-url x y", "gc --prune=now", "gc -q --pru=now", "prune", "repack -ad",
+                     "reflog expire --expire=now --all", "reflog delete HEAD@{0}"):
             out, err, code = self.airlock(*line.split())
             self.assertEqual((out, code), ("", 128))
             self.assertRegex(err, r"\Aairlock: [^\n]*airlock review[^\n]*\n\Z")
@@ -863,6 +864,18 @@ class CommandGit(harness.Case):
         for line in "reset HEAD~1 -- a.txt", "reset HEAD~1 a.txt", "reset HEAD", "commit -m x":
             self.assertNotIn("airlock", self.airlock(*line.split())[1], line)
             self.fresh()
+
+    def test_unreachable(self):
+        """what removes commits that nothing names any more asks, since no checkpoint has them; plain git removes them"""
+        lines = "reflog expire --expire=now --all", "gc -q --prune=now", "prune"
+        for line in lines:
+            self.fresh()
+            lost = self.out("commit-tree", "-m", "lost", "HEAD^{tree}").strip()
+            self.airlock(*line.split())
+            self.assertEqual(self.out("cat-file", "-t", lost), "commit\n", line)
+        for line in lines:
+            self.run_line(["git"], line.split())
+        self.assertNotEqual(self.run_line(["git"], ["cat-file", "-e", lost])[2], 0)
 
     def test_clean(self):
         """the question names what would go, as git says it, and nothing has gone"""
