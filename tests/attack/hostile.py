@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a repository hostile in more than one test's way: builders, and how to tell it worked.
+"""Builders of what makes a repository hostile for more than one test, and how to tell it worked.
 
 A builder takes the scene; one whose docstring is a sentence can be registered as it is, with
 vectors.vector() or scenes.attack(), for whichever verbs it concerns.

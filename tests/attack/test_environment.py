@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What airlock's caller has in its environment steers no git child."""
+"""The environment of airlock's caller steers no git child."""
 import os
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What talks to other repositories runs nothing, reads nothing and goes nowhere that either
+"""Tools that talk to other repositories run nothing, read nothing and go nowhere that either
 repository asks for.  Plain git does it first: its canary must fire, else the test proves nothing."""
 import http.server
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What may lie where git_diff writes its patches: nothing is written through it, into a git
+"""Traps where git_diff writes its patches: nothing is written through them, into a git
 directory, or where the user's rules say no.
 
 Each attack is shown to work on plain git first.

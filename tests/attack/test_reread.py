@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a question shows is read twice from the objects, by git and by airlock's check; whoever
+"""The text of a question is read twice from the objects, by git and by airlock's check; whoever
 replaces an object in between shows nothing else.
 
 Run as `test_reread.py AIRLOCK STEP`: the program of step.c holds airlock before it starts a child,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a repository could try on a rollback: run a program, write outside, or hold it up for good.
+"""Attacks of a repository on a rollback: run a program, write outside, or hold it up for good.
 
 Each attack is shown to work on plain git, or on a naive way to put a file back, first.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of toolset `everyday` share: plain text results, and two branches that collide."""
+"""The common part of the tests of toolset `everyday`: plain text results, and two branches that collide."""
 import hashlib
 
 import harness

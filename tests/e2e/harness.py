@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the end-to-end tests share: a scratch repository, the built program, and TAP.
+"""The common part of the end-to-end tests: a scratch repository, the built program, and TAP.
 
 A test file is run as `test_x.py AIRLOCK`.  Its cases are methods of `Case`; the first line of a
 method's docstring is the line that is reported.

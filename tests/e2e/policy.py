@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of rules and grants share: a user's configuration, and what airlock decides."""
+"""The common part of the tests of rules and grants: a user's configuration, and what airlock decides."""
 import json
 import subprocess
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of remotes share: a repository, and a bare one beside it."""
+"""The common part of the tests of remotes: a repository, and a bare one beside it."""
 import harness
 import workflow
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `airlock review` share: its commands, and a review that is attached."""
+"""The common part of the tests of `airlock review`: its commands, and a review that is attached."""
 import contextlib
 import json
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `airlock rollback` share: all there is to compare, and what must not happen."""
+"""The common part of the tests of `airlock rollback`: all there is to compare, and what must not happen."""
 import hashlib
 import os
 import stat

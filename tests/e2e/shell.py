@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of bash_command share."""
+"""The common part of the tests of bash_command."""
 import json
 
 import harness

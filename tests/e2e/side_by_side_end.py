@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of the agents' branches at the end of side_by_side.py: they are compared and land one
+"""The end of the agents' branches in side_by_side.py: they are compared and land one
 after the other, one of them with a conflict; then a worktree is removed and brought back."""
 import subprocess
 

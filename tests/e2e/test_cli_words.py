@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of a terminal say when there is nothing, or when an option means nothing."""
+"""The words of terminal commands when there is nothing, or when an option means nothing."""
 import subprocess
 
 import harness

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What airlock does where no toolset is named: the toolset everyday."""
+"""The toolset of airlock where none is named: everyday."""
 import json
 import re
 

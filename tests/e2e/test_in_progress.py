@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in progress, names as they are, and remedies that name tools of the session."""
+"""Operations in progress, names as they are, and remedies that name tools of the session."""
 import harness
 import workflow
 

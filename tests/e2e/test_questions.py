@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a client's form shows and brings back: the summary, where, by which tool, and a reason."""
+"""The contents and answers of a client's form: the summary, where, by which tool, and a reason."""
 import harness
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine does to a program: things that are missing, full, locked or taken away.
+"""Hardships of a machine for a program: things that are missing, full, locked or taken away.
 
 Each is one clear line, nothing is half done, and the server goes on when the machine does.
 """

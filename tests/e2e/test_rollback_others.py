@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an execution's operation cannot have changed is not the execution's, and stays."""
+"""Changes that an execution's operation cannot have made are not the execution's, and stay."""
 import os
 import threading
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of an agent's shell write into the journal: sessions, labels, changes, overlaps; and
+"""The journal of the commands of an agent's shell: sessions, labels, changes, overlaps; and
 what an undo takes along."""
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a user is shown who decides cannot be emptied or pushed away."""
+"""The text shown to a user who decides cannot be emptied or pushed away."""
 import hashlib
 import os
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who decides about a stash is asked, and is shown all that is in an entry, untracked files too."""
+"""A user who decides about a stash is asked, and is shown all of an entry, untracked files too."""
 import os
 
 import harness

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What was staged and has been committed since: going back never stages the opposite."""
+"""Changes that were staged and have been committed since: going back never stages the opposite."""
 import re
 
 import harness

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where the configuration asks for signed commits, it is said that none is signed, or refused; and
+"""Answers say that no commit is signed where the configuration asks for it, or calls are refused; and
 `workflow` says which hooks did not run."""
 import harness
 

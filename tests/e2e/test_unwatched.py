@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where the kernel lets nobody listen to git, airlock says so, or refuses to work."""
+"""A kernel that lets nobody listen to git makes airlock say so, or refuse to work."""
 import ctypes
 import json
 import platform

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of mounted tools share: a configuration with servers, and a client of either era."""
+"""The common part of the tests of mounted tools: a configuration with servers, and a client of either era."""
 import json
 import os
 import pathlib

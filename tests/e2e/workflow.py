@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of toolset `workflow` share: every result is held against its output schema."""
+"""The common part of the tests of toolset `workflow`: every result is held against its output schema."""
 import functools
 import json
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What clients see of the tools, committed: schema/<toolset>/<tool>.json, and docs/REFERENCE.md.
+"""The tools as clients see them, committed: schema/<toolset>/<tool>.json, and docs/REFERENCE.md.
 
   golden.py PRINT_TOOLS AIRLOCK            compare, as TAP
   golden.py PRINT_TOOLS AIRLOCK --update   write the files anew (`ninja -C build update-golden`)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What every toolset says to do about every kind of failure, committed: remedies.txt.
+"""The remedies of every toolset for every kind of failure, committed: remedies.txt.
 
   remedies.py PRINT_REMEDIES            compare, and hold each remedy against the rules; TAP
   remedies.py PRINT_REMEDIES --update   write the file anew (`ninja -C build update-remedies`)

@@ -110,8 +110,7 @@ int al_merge_guard_files(const struct al_repo *repo, const char *theirs, bool *r
     if (!*ret_known)
         return 0;
     r = merge_commit(repo, theirs, &guarded, err);
-    /* Files that the merge changes, and those with local changes: a failed one applies them again.
-     */
+    /* Files that the merge changes, or with local changes: a failed one applies them again. */
     if (r == 0)
         r = al_git_reset_files(al_inmemory_repo(guarded.memory), guarded.merged.tree, NULL, false,
                                ret_known, out, err);

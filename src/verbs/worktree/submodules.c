@@ -523,8 +523,7 @@ static int check_out(struct making *making, struct al_error *err)
 
 /* --- All of it --- */
 
-/* The content goes of all that is below the worktree; the empty directory stays, as git makes it.
- */
+/* The submodule's content goes; the empty directory stays in the worktree, as git makes it. */
 static void discard(struct making *making)
 {
     al_auto(al_closep) int base_fd =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the tests of rollback/ share: executions, as a journal would name them. */
+/* The common part of the tests of rollback: executions, as a journal would name them. */
 #ifndef TESTS_UNIT_HISTORY_ROLLBACK_LIB_H
 #define TESTS_UNIT_HISTORY_ROLLBACK_LIB_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How far a rollback goes back, and what a redo undoes. */
+/* The extent of a rollback, and what a redo undoes. */
 #include "tests/unit/history/rollback_lib.h"
 
 #define NOBODYS "1234567890123456789012345678901234567890" /* no checkpoint has this id */

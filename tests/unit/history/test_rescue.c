@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a watched program takes out of a working tree: dropped if it is known, else kept. */
+/* Files that a watched program takes out of a working tree: dropped if known, else kept. */
 #include "history/rescue.h"
 
 #include <fcntl.h>

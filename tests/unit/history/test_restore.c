@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a checkpoint has is put in place, and what no checkpoint has is
- * never lost. */
+/* The contents of a checkpoint are put in place, and what no checkpoint has is never lost. */
 #include <sys/stat.h>
 
 #include "history/files.h"

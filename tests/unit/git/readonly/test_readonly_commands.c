@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which words each reading operation takes: every refusal is by the words alone. */
+/* The words that each reading operation takes: every refusal is by the words alone. */
 #include "git/readonly/readonly_commands.h"
 
 #include "tests/lib/assert.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fake MCP server reads and writes, and how it was started."""
+"""The messages of a fake MCP server, and how it was started."""
 import json
 import signal
 import sys

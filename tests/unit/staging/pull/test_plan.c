@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a pull decides about a file, for every combination of three versions. */
+/* The decision of a pull about a file, for every combination of three versions. */
 #include "staging/pull/private.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the tests of merging in memory share. */
+/* The common part of the tests of merging in memory. */
 #ifndef TESTS_UNIT_GITOPS_INMEMORY_MEMORY_LIB_H
 #define TESTS_UNIT_GITOPS_INMEMORY_MEMORY_LIB_H
 
