@@ -99,6 +99,18 @@ class ReviewScreen(screens.ScreenCase):
         self.assertEqual(call.wait(harness.WATCHDOG_SECONDS), 0)
         screen.type("\r").type("q").end()
 
+    def test_running(self):
+        """a call that runs is shown without an end"""
+        pipe = self.block_log()
+        server = harness.Server(self)
+        server.ask("git_log")
+        self.hold(pipe)
+        screen = screens.Screen(self)
+        screen.until("1 runs")
+        self.assertNotIn("ended", screen.type("j").until("process"))
+        os.unlink(pipe)
+        screen.type("q").end()
+
     def test_two_screens(self):
         """two screens show the same call; the first answer counts"""
         other = screens.Screen(self)

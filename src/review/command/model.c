@@ -86,7 +86,7 @@ void al_item_add_text(const struct al_item *item, struct al_str *out)
         add_files(json_object_get(item->record, "files"), out);
         return;
     }
-    if (!text || !*text)
+    if ((!text || !*text) && item->kind != AL_ITEM_RUNNING) /* its error is for when it is killed */
         text = al_json_get_string(result, "error");
     al_str_adds(out, text ? text : al_item_get(item, "text"));
 }
