@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Things that one token has over HTTP cannot be seen, used or ended with another: one attack a kind.
+"""Things of one token over HTTP cannot be seen, used or ended with another: one attack a kind.
 
 Each attack is made with the owner's words (session id, event id, request id, cursor, state), which
 the attacker is given here; the same words work for the owner, before or after."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of toolset `everyday`: plain text results, and two branches that collide."""
+"""The base of tests of toolset `everyday`: plain text results, and two branches that collide."""
 import hashlib
 
 import harness

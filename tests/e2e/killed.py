@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests that kill the program at its steps, which step.c lists.
+"""The base of tests that kill the program at its steps, which step.c lists.
 
 Such a test is run as `test_x.py AIRLOCK STEP [EVERY [FIRST]]`; STEP is the program of step.c, and
 only every EVERY-th step from FIRST on is tried.  With AIRLOCK_EVERY_STEP in the environment it is

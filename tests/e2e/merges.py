@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of merges: two branches with different commits."""
+"""The base of tests of merges: two branches with different commits."""
 import workflow
 
 OURS, THEIRS = "const port = 3000;\n", "const port = 8080;\n"

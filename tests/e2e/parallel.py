@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of landing: a repository whose branches are in linked worktrees below it."""
+"""The base of tests of landing: a repository whose branches are in linked worktrees below it."""
 import harness
 import rollback
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of rules and grants: a user's configuration, and what airlock decides."""
+"""The base of tests of rules and grants: a user's configuration, and what airlock decides."""
 import json
 import subprocess
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of pulling: a repository to pull from, and servers with either backend."""
+"""The base of tests of pulling: a repository to pull from, and servers with either backend."""
 import staging
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of pushes from the sandbox: a workspace, and a user who is asked."""
+"""The base of tests of pushes from the sandbox: a workspace, and a user who is asked."""
 import json
 
 import harness

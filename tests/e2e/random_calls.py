@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests with random calls: generated repositories, calls, and edits by others.
+"""The base of tests with random calls: generated repositories, calls, and edits by others.
 
 A seed gives the same repository and the same calls every time.  AIRLOCK_RANDOM=N tries N calls
 instead of a few; AIRLOCK_SEED=N begins with that seed.

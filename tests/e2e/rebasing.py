@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of rebases: git rebase -i as the judge of what git_rebase makes of a plan."""
+"""The base of tests of rebases: git rebase -i as the judge of what git_rebase makes of a plan."""
 import random
 import re
 import shutil

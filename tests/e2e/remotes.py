@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of remotes: a repository, and a bare one beside it."""
+"""The base of tests of remotes: a repository, and a bare one beside it."""
 import harness
 import workflow
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of `airlock review`: its commands, and a review that is attached."""
+"""The base of tests of `airlock review`: its commands, and a review that is attached."""
 import contextlib
 import json
 import pathlib

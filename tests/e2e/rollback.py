@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of `airlock rollback`: all there is to compare, and what must not happen."""
+"""The base of tests of `airlock rollback`: all there is to compare, and what must not happen."""
 import hashlib
 import os
 import stat

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of the screen of `airlock review`."""
+"""The base of tests of the screen of `airlock review`."""
 import codecs
 import fcntl
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of bash_command."""
+"""The base of tests of bash_command."""
 import json
 
 import harness

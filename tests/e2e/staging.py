@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of the toolsets `files` and `staging`."""
+"""The base of tests of the toolsets `files` and `staging`."""
 import re
 
 import harness

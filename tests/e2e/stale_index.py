@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests that read where the user's index does not vouch for the files."""
+"""The base of tests that read where the user's index does not vouch for the files."""
 import os
 import time
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The things a rollback brings back after commands of an agent's shell: a bisection, permissions, all or nothing."""
+"""Rollbacks after commands of an agent's shell: a bisection, permissions, all or nothing."""
 import os
 import stat
 import subprocess

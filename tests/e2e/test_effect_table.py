@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The changes of a call are in its checkpoints: docs/CHECKPOINTS.md, "What each operation can change"."""
+"""A call's changes are in its checkpoints: docs/CHECKPOINTS.md, "What each operation can change"."""
 import hashlib
 import os
 import subprocess

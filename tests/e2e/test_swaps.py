@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Things that an agent can put in the place of something airlock trusts, or behind a user's back."""
+"""Things an agent can put in the place of something airlock trusts, or behind a user's back."""
 import os
 import subprocess
 

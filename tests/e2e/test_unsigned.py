@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Answers say that no commit is signed where the configuration asks for it, or calls are refused; and
+"""Answers say that no commit is signed where the configuration asks for it, or refuse; and
 `workflow` says which hooks did not run."""
 import harness
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of mounted tools: a configuration with servers, and a client of either era."""
+"""The base of tests of mounted tools: a configuration with servers, and a client of either era."""
 import json
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of toolset `workflow`: every result is held against its output schema."""
+"""The base of tests of toolset `workflow`: every result is held against its output schema."""
 import functools
 import json
 import subprocess

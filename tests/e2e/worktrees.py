@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of several agents: linked worktrees of one repository, a server in each."""
+"""The base of tests of several agents: linked worktrees of one repository, a server in each."""
 import fcntl
 import os
 import struct

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The common part of the tests of a git child and of its environment: another program in git's
- * place. */
+/* The base of tests of a git child and of its environment: another program in git's place. */
 #ifndef TESTS_UNIT_GITOPS_COMMAND_LIB_H
 #define TESTS_UNIT_GITOPS_COMMAND_LIB_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The common part of the tests of git/: a root with real git in it, a home, and git/ over both.
+ * The base of tests of git/: a root with real git in it, a home, and git/ over both.
  * Every test gets its own, so that no configuration and no memory of one reaches the next.
  */
 #ifndef TESTS_UNIT_GITOPS_LIB_H

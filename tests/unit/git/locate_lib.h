@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The common part of the tests of finding a repository: it is opened, or refused in these words. */
+/* The base of tests of finding a repository: it is opened, or refused in these words. */
 #ifndef TESTS_UNIT_GITOPS_LOCATE_LIB_H
 #define TESTS_UNIT_GITOPS_LOCATE_LIB_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The common part of the tests of rollback: executions, as a journal would name them. */
+/* The base of tests of rollback: executions, as a journal would name them. */
 #ifndef TESTS_UNIT_HISTORY_ROLLBACK_LIB_H
 #define TESTS_UNIT_HISTORY_ROLLBACK_LIB_H
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The number of gits that a call starts, checkpoints included, in a session that knows the
- * repository. */
+/* The gits that a call starts, checkpoints included, in a session that knows the repository. */
 #include "history/checkpoint.h"
 #include "proc/proc.h"
 #include "tests/unit/call/lib.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The common part of the tests of merging in memory. */
+/* The base of tests of merging in memory. */
 #ifndef TESTS_UNIT_GITOPS_INMEMORY_MEMORY_LIB_H
 #define TESTS_UNIT_GITOPS_INMEMORY_MEMORY_LIB_H
 
