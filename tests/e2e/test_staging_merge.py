@@ -113,10 +113,14 @@ class Merge(pulling.Pulling):
             self.assertIn(f"{missing} is required", result.text)
 
     def test_leaves_nothing(self):
-        """no file of a merge stays in the store"""
+        """no file of a merge stays in the store, or among the files of the process"""
         server = self.server()
+        state = self.home / ".local/state/airlock"
+        before = sorted(path.name for path in (state / "run").glob("*/tmp/*"))
         self.merged(server, base="a\n", ours="b\n", theirs="c\n")
-        self.assertEqual(list((self.store() / "store.git").glob("tmp_merge_*")), [])
+        self.assertEqual(list((self.store() / "store.git").glob("tmp_*")), [])
+        self.assertEqual(sorted(path.name for path in (state / "run").glob("*/tmp/*")), before)
+        self.assertTrue(list((state / "run").glob("*/tmp")))
 
 
 class Branches(pulling.Pulling):

@@ -466,6 +466,20 @@ class InDirectory(Pull, pulling.Pulling):
         self.assertEqual(self.pull(server), ([], [], "removed a.txt: deleted upstream"))
         self.assertFalse((self.workspace / "a.txt").exists())
 
+    def test_many_conflicts(self):
+        """markers may take many times as much as the lines that they are about"""
+        def lines(word):
+            return f"k\nk\nk\nk\n{word}\n" * 1_000_000
+
+        server = self.server()
+        self.upstream({"a.txt": lines("a")})
+        self.pull(server, "a.txt")
+        self.write("a.txt", lines("b"), self.workspace)
+        self.upstream({"a.txt": lines("c")})
+        self.assertEqual(self.pull(server)[:2], (["a.txt"], ["a.txt"]))
+        self.assertEqual((self.workspace / "a.txt").read_text(encoding="utf-8"), lines(
+            "<<<<<<< ours (sandbox)\nb\n=======\nc\n>>>>>>> theirs (incoming)"))
+
 
 del Pull
 

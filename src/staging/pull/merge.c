@@ -59,7 +59,7 @@ int al_merge(struct al_staging *staging, const struct al_merge_sides *sides,
     }
     al_strv_adds(&labels, "-L", AL_MERGE_LABEL_OURS, "-L", "base", "-L", AL_MERGE_LABEL_THEIRS,
                  NULL);
-    r = al_conflict_merge_texts(&bare, texts, &labels, ret_content, err);
+    r = al_conflict_merge_texts(&bare, texts, &labels, al_git_sink(ret_content), err);
     if (r > 0)
         *ret_outcome = AL_MERGE_CONFLICT;
     return r < 0 ? r : 0;

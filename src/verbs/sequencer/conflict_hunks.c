@@ -20,7 +20,10 @@
 /* A file with more bytes, or more hunks, is not read hunk by hunk, or not at all. */
 #define CONFLICT_FILE_BYTES (16u << 20)
 
-#define CONFLICT_HUNKS_MAX  5000
+/* Bytes that git may make of three such files: long markers could make it far more. */
+#define MADE_BYTES         (4 * CONFLICT_FILE_BYTES)
+
+#define CONFLICT_HUNKS_MAX 5000
 
 /* --- Conflict blocks --- */
 
@@ -295,15 +298,14 @@ static int write_text(const char *path, const struct al_str *text, struct al_err
     return r < 0 ? al_error_errno(err, -r, "cannot write a temporary file") : 0;
 }
 
-/* Run a command with files of these texts as its last words, and append its output.  Returns its
- * exit code, which is less than 128 unless it fails; git 2.43 would take ids. */
+/* Run a command with files of these texts as its last words.  Returns its exit code, which is less
+ * than 128 unless it fails; git 2.43 would take ids. */
 static int read_texts(const struct al_location *at, struct al_git_command *command,
-                      const struct al_str *const *texts, size_t count, struct al_str *out,
+                      const struct al_str *const *texts, size_t count, struct al_sink sink,
                       struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(4 * CONFLICT_FILE_BYTES);
     int r = 0;
 
     al_strv_add(&command->argv, "--");
@@ -313,20 +315,16 @@ static int read_texts(const struct al_location *at, struct al_git_command *comma
         r = write_text(paths.items[i], texts[i], err);
     }
     if (r == 0)
-        r = al_git_run(at, command, &(struct al_git_run){ .sink = al_buffer_sink(&text) }, &output,
-                       err);
+        r = al_git_run(at, command, &(struct al_git_run){ .sink = sink }, &output, err);
     for (size_t i = 0; i < paths.count; i++)
         (void)unlink(paths.items[i]);
     if (r == 0 && (output.exit_code < 0 || output.exit_code >= 128))
         r = al_error_set(err, AL_ERR_EXECUTION, "git did not say what is in conflict");
-    if (r < 0)
-        return r;
-    al_str_add(out, text.text.buf, text.text.len);
-    return output.exit_code;
+    return r < 0 ? r : output.exit_code;
 }
 
 int al_conflict_merge_texts(const struct al_location *at, const struct al_str *const texts[3],
-                            const struct al_strv *options, struct al_str *ret_content,
+                            const struct al_strv *options, struct al_sink sink,
                             struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -334,12 +332,12 @@ int al_conflict_merge_texts(const struct al_location *at, const struct al_str *c
     al_strv_adds(&command.argv, "git", "-c", "merge.conflictStyle=merge", "merge-file", "-p", "-q",
                  NULL);
     al_strv_add_all(&command.argv, options);
-    return read_texts(at, &command, texts, 3, ret_content, err);
+    return read_texts(at, &command, texts, 3, sink, err);
 }
 
 /* Merge the stages once more, with markers of this length, in a style of git merge-file. */
 static int conflict_merge(const struct al_repo *repo, const struct al_conflict_file *file,
-                          const char *style, size_t marker_size, struct al_str *ret_text,
+                          const char *style, size_t marker_size, struct al_buffer *ret_text,
                           struct al_error *err)
 {
     const struct al_str *const texts[] = { &file->stages[AL_STAGE_OURS].data,
@@ -350,7 +348,7 @@ static int conflict_merge(const struct al_repo *repo, const struct al_conflict_f
     al_strv_addf(&options, "--marker-size=%zu", marker_size);
     if (style)
         al_strv_add(&options, style);
-    return al_conflict_merge_texts(&repo->at, texts, &options, ret_text, err);
+    return al_conflict_merge_texts(&repo->at, texts, &options, al_buffer_sink(ret_text), err);
 }
 
 /* Number the lines of a text by a diff with all of its lines; the same texts have none. */
@@ -376,7 +374,7 @@ static int conflict_align(const struct al_repo *repo, const struct al_str *made,
                           const struct al_str *text, size_t **ret_lines, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
+    al_auto(al_buffer_clear) struct al_buffer diff = AL_BUFFER_INIT(MADE_BYTES);
     const bool is_same = made->len == text->len && !memcmp(made->buf, text->buf, text->len);
     size_t count = conflict_count_lines((struct al_bytes){ text->buf, text->len });
     int r = 0;
@@ -384,12 +382,12 @@ static int conflict_align(const struct al_repo *repo, const struct al_str *made,
     al_strv_adds(&command.argv, "git", "diff", "--no-index", "--no-color", "--no-ext-diff",
                  "--no-textconv", "--text", "--diff-algorithm=myers", ALL_LINES, NULL);
     if (!is_same)
-        r = read_texts(&repo->at, &command, (const struct al_str *const[]){ made, text }, 2, &diff,
-                       err);
+        r = read_texts(&repo->at, &command, (const struct al_str *const[]){ made, text }, 2,
+                       al_buffer_sink(&diff), err);
     if (r < 0)
         return r;
     *ret_lines = al_calloc(count + 1, sizeof(**ret_lines));
-    number_lines(&diff, *ret_lines, count);
+    number_lines(&diff.text, *ret_lines, count);
     return 0;
 }
 
@@ -487,7 +485,7 @@ static int make(const struct al_repo *repo, const struct al_conflict_file *file,
     const struct al_str *one =
         &file->stages[file->stages[AL_STAGE_OURS].oid ? AL_STAGE_OURS : AL_STAGE_THEIRS].data;
     const size_t size = unused_size(file);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_buffer_clear) struct al_buffer text = AL_BUFFER_INIT(MADE_BYTES);
     int r = 0;
 
     if (made->marker_size)
@@ -497,7 +495,7 @@ static int make(const struct al_repo *repo, const struct al_conflict_file *file,
     if (r < 0)
         return r;
     made->marker_size = file->nested_size && !has_both(file) ? file->nested_size : size;
-    add_plain(has_both(file) ? &text : one, &made->text);
+    add_plain(has_both(file) ? &text.text : one, &made->text);
     al_conflict_blocks_find(bytes_of(&made->text), made->marker_size, NULL, &made->blocks);
     return 0;
 }

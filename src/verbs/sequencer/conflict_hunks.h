@@ -148,12 +148,12 @@ void al_conflict_blocks_clear(struct al_conflict_blocks *blocks);
 /**
  * Merge three texts that need be in no repository, none of them binary: ours, base, theirs.
  *
- * @param options      Of git merge-file.
- * @param ret_content  Appended: the result, with markers where the sides conflict.
+ * @param options  Of git merge-file.
+ * @param sink     Gets the result, with markers where the sides conflict.
  * @return How many conflicts it has, or an error.
  */
 int al_conflict_merge_texts(const struct al_location *at, const struct al_str *const texts[3],
-                            const struct al_strv *options, struct al_str *ret_content,
+                            const struct al_strv *options, struct al_sink sink,
                             struct al_error *err);
 
 #endif
