@@ -18,10 +18,10 @@ _airlock() {
             COMPREPLY=($(compgen -W 'command all read write' -- "$cur"))
         fi
         return ;;
-    --command-timeout | --agent | --http) return ;;
+    --command-timeout | --agent | --http | --label | --session | --since | --to) return ;;
     esac
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging review install doctor version help --help --version --tool-log --rollback' -- "$cur"))
+        COMPREPLY=($(compgen -W 'serve call git run snapshot tools policy log diff rollback staging review install doctor version help --help --version --tool-log --rollback' -- "$cur"))
         return
     fi
     case $command in
@@ -39,9 +39,12 @@ _airlock() {
     install)
         COMPREPLY=($(compgen -W "claude-code claude-desktop codex cursor gemini opencode vscode zed $shared --user --with-rules --shell --remove --print --dry-run -y --yes" -- "$cur"))
         ;;
-    log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --running --tool --agent --since --help' -- "$cur")) ;;
-    rollback) COMPREPLY=($(compgen -W '--dry-run --execution --force --newest --redo -y --yes --agent --root --audit --config --help' -- "$cur")) ;;
-    diff) COMPREPLY=($(compgen -W '--execution --stat --agent --root --audit --config --help' -- "$cur")) ;;
+    git) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    run) COMPREPLY=($(compgen -f -W '--label --confine --network --agent --root --audit --config --help' -- "$cur")) ;;
+    snapshot) COMPREPLY=($(compgen -W '--label --agent --root --audit --config --help' -- "$cur")) ;;
+    log) COMPREPLY=($(compgen -W '--audit --config --all --json --verify --follow --running --tool --agent --session --since --help' -- "$cur")) ;;
+    rollback) COMPREPLY=($(compgen -W '--dry-run --execution --to --force --newest --redo -y --yes --agent --root --audit --config --help' -- "$cur")) ;;
+    diff) COMPREPLY=($(compgen -W '--execution --since --stat --agent --root --audit --config --help' -- "$cur")) ;;
     staging)
         if ((COMP_CWORD == 2)); then
             COMPREPLY=($(compgen -W 'list show diff push discard open --root --worker --config --json --help' -- "$cur"))
@@ -60,7 +63,7 @@ _airlock() {
             COMPREPLY=($(compgen -W '--always --json --help' -- "$cur"))
         fi
         ;;
-    help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging review install doctor version' -- "$cur")) ;;
+    help) COMPREPLY=($(compgen -W 'serve call git run snapshot tools policy log diff rollback staging review install doctor version' -- "$cur")) ;;
     esac
 }
 

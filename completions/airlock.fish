@@ -20,12 +20,18 @@ function __airlock_questions
     command airlock review --list 2>/dev/null | sed -n '/^Running:/q; s/^\([0-9a-f]\{8\}\)  /\1\t/p'
 end
 
-set -l commands serve call tools policy log diff rollback staging review install doctor version help
+set -l commands serve call git run snapshot tools policy log diff rollback staging review install doctor version help
 set -l sessions serve call tools policy install doctor
 
 complete -c airlock -f
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a serve -d 'be an MCP server on standard input and output'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a call -d 'run one tool from the shell'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a git -d 'git with the same checks'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a run -d 'any command, between two checkpoints'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a snapshot -d 'take a checkpoint by hand'
+complete -c airlock -n '__fish_seen_subcommand_from run snapshot' -l label -x -d 'a name to go back to'
+complete -c airlock -n '__fish_seen_subcommand_from run' -l confine -d 'in a sandbox'
+complete -c airlock -n '__fish_seen_subcommand_from run' -l network -d 'with the network there'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a tools -d 'list the tools an agent would see'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a policy -d 'say which rule decides a call'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a log -d 'show the last tool executions'
@@ -34,6 +40,7 @@ complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a diff -d 's
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a rollback -d 'undo the last executions'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l rollback -d 'the same'
 complete -c airlock -n '__fish_seen_subcommand_from rollback diff' -l execution -x -d 'an execution of airlock log'
+complete -c airlock -n '__fish_seen_subcommand_from rollback' -l to -x -d 'a label, a number or a time'
 complete -c airlock -n '__fish_seen_subcommand_from rollback' -l newest -x -d 'refuse if a later execution came'
 complete -c airlock -n '__fish_seen_subcommand_from rollback' -l dry-run -d 'only say what would change'
 complete -c airlock -n '__fish_seen_subcommand_from rollback' -l redo -d 'undo the last rollback'
@@ -88,7 +95,9 @@ complete -c airlock -n '__fish_seen_subcommand_from log' -l verify -d 'check the
 complete -c airlock -n '__fish_seen_subcommand_from log' -l follow -d 'go on as things happen'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l running -d 'what runs now'
 complete -c airlock -n '__fish_seen_subcommand_from log' -l tool -x -a '(__airlock_tools)' -d 'only this tool'
-complete -c airlock -n '__fish_seen_subcommand_from log' -l since -x -a 'today yesterday \'1 hour ago\' \'1 week ago\'' -d 'only from then on'
+complete -c airlock -n '__fish_seen_subcommand_from log' -l all -d 'in other repositories too'
+complete -c airlock -n '__fish_seen_subcommand_from log' -l session -x -d 'only this session'
+complete -c airlock -n '__fish_seen_subcommand_from log diff' -l since -x -a 'today yesterday \'1 hour ago\' \'1 week ago\'' -d 'only from then on'
 complete -c airlock -n '__fish_seen_subcommand_from serve' -l http -x -d 'serve over HTTP: ADDR:PORT or unix:PATH'
 complete -c airlock -n '__fish_seen_subcommand_from serve' -l token-file -r -F -d 'the tokens of clients'
 complete -c airlock -n '__fish_seen_subcommand_from serve' -l no-token -d 'let in everybody who reaches it'

@@ -174,6 +174,21 @@ class Completion(Program):
         self.assertEqual(completed(self, "tools", "git_sta"), ["git_status", "git_stash"])
         self.assertEqual(completed(self, "ver"), ["version"])
 
+    def test_whole(self):
+        """what --help lists is completed, and in the manual page: the commands, and the long options of each"""
+        manual = pathlib.Path(__file__).resolve().parents[2] / "man/airlock.1"
+        manual = manual.read_text(encoding="utf-8").replace("\\-", "-")
+        commands = re.findall(r"^  ([a-z]+) ", self.run_it("--help").stdout.split("\nTry ")[0], re.MULTILINE)
+        self.assertIn("run", commands)
+        self.assertEqual([name for name in commands if name not in completed(self, "")], [])
+        for name in commands:
+            shown = self.run_it(name, "--help").stdout if name != "git" else ""
+            options = re.findall(r"^  (?:-y, )?(--[a-z-]+)", shown, re.MULTILINE)
+            offered = completed(self, name, "explain", "") if name == "policy" else completed(self, name, "--")
+            if name in ("staging", "review"):
+                offered += completed(self, name, "push" if name == "staging" else "approve", "x", "--")
+            self.assertEqual([option for option in options if option not in offered or option not in manual], [], name)
+
 
 if __name__ == "__main__":
     harness.main()
