@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A git command: its words, its environment and its confinement.  The sources of gitops/ are the
- * only ones that write git command lines.
+ * A git command: its words, its environment and its confinement.
  *
- * Every option on a command line is a constant of these sources.  An agent's values follow as
+ * Every option on a command line is a constant of airlock's sources.  An agent's values follow as
  * "--option=value", after "--", or on standard input.
  */
 #ifndef AL_GIT_COMMAND_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The git layer of one session: the members of struct al_git, for the files of gitops/ alone. */
+/* The git layer of one session: the members of struct al_git, for the files that run git. */
 #ifndef AL_GIT_LAYER_H
 #define AL_GIT_LAYER_H
 
@@ -36,7 +36,7 @@ struct al_git {
     struct al_strv env_allowed; /* entries that the user allowed */
     char *ceiling;              /* GIT_CEILING_DIRECTORIES */
     uint64_t max_fetch_bytes;
-    struct al_strv credential_hosts; /* the user's patterns, see guard/credential_hosts.h */
+    struct al_strv credential_hosts; /* the user's patterns, see guard/url.h */
     struct al_known_remotes *known_remotes;
     bool require_confinement;
     char confinement[32];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* serve/http/origin.h, http/bearer.h and cli/config/tokens.h: without configured names nothing but
+/* serve/http/address.h, http/server.h and cli/config/tokens.h: without configured names nothing but
  * the server's own is accepted; a token has no white space; no token of a file is in a message. */
 #include <string.h>
 #include <strings.h>

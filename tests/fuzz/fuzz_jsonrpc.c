@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * base/reader.h, base/jsonrpc.h, wire/raw_json.h: the first byte decides in which pieces the rest
- * arrives.  Lines do not depend on the pieces, each answer is one line of JSON, and raw_json.h
- * finds the same values as the parsed tree.
+ * base/reader.h, base/jsonrpc.h: the first byte decides in which pieces the rest arrives.  Lines do
+ * not depend on the pieces, each answer is one line of JSON, and al_raw_json_member() finds the
+ * same values as the parsed tree.
  */
 #include <fcntl.h>
 #include <unistd.h>

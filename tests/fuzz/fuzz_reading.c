@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/reading, gitops/hunks, verbs/sequencer/conflict_hunks.h: what git prints means the same
+/* git/reading, git/diff, verbs/sequencer/conflict_hunks.h: what git prints means the same
  * however it arrives, and what is found in a text lies inside of it. */
 #include <stdlib.h>
 

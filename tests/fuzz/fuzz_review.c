@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* review/connection.h: whatever a peer sends, it gets lines of JSON, and a question whose id it
+/* review/server.h: whatever a peer sends, it gets lines of JSON, and a question whose id it
  * does not know goes on waiting. */
 #include "review/server.h"
 

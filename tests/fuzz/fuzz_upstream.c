@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * serve/upstream/messages.c, serve/upstream/tools.c: the first byte decides about the era and
+ * serve/upstream/call.c, serve/upstream/tools.c: the first byte decides about the era and
  * whether the rest is a list of tools, or lines of a server while two calls and a request of the
  * link's own wait. Whatever comes, a call has at most one end, and what is offered is in order.
  */

@@ -23,7 +23,7 @@ struct al_git_options {
     const struct al_roots *roots; /**< borrowed; outlives the al_git */
     const struct al_strv *env_allow;
     uint64_t max_fetch_bytes;               /**< of each file that a transfer writes; 0: no limit */
-    const struct al_strv *credential_hosts; /**< see guard/credential_hosts.h; NULL: none */
+    const struct al_strv *credential_hosts; /**< see guard/url.h; NULL: none */
     char *const *environ_;                  /**< airlock's own environment */
     const char *home;                       /**< the user's home, may be NULL */
     const char *config_home;                /**< $XDG_CONFIG_HOME, may be NULL */
@@ -78,7 +78,7 @@ char *al_git_private_name(struct al_git *git, const char *prefix);
  * The version of the installed git.
  *
  * No other file asks for it.  Differences between gits, and what all of them are given
- * instead: up to 2.39, merge-tree takes no base of ours: commits without parents (gitops/inmemory);
+ * instead: up to 2.39, merge-tree takes no base of ours: commits without parents (verbs/inmemory);
  * up to 2.42, merge-file takes no ids: files (verbs/sequencer/conflict_hunks.c);
  * from 2.45, references may be in no files: git tells them (git/refs.h);
  * from 2.51 to 2.54, write-tree believes the index about trees: it may not

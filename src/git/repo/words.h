@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The words that somebody gives git in a shell, run by git itself under airlock's confinement. The
- * words allowed are decided by tools/commands/words.h. */
+ * words allowed are decided by tools/commands/words.c. */
 #ifndef AL_GIT_REPO_WORDS_H
 #define AL_GIT_REPO_WORDS_H
 

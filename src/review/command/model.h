@@ -93,7 +93,7 @@ const struct al_item *al_model_find(const struct al_model *model, enum al_item_k
                                     const char *key);
 
 /** The newest execution with a checkpoint in the repository: what a rollback's preview was made
- * for, see review/job.h.  0: none. */
+ * for.  0: none. */
 uint64_t al_model_newest(const struct al_model *model, const char *path);
 
 /** A member of the record; "": it has none. */

@@ -214,7 +214,7 @@ static const char *const parts[PARTS] = { "head", "objects", "refs", "commondir"
 
 /* The directories of a tree that have each part: folded, with the '/' at the end, sorted; "": the
  * top.  Two that differ in case alone or the like are one directory where file systems ignore that
- * (guard/fold.h). */
+ * (guard/path.h). */
 struct holders {
     struct al_strv of[PARTS];
 };

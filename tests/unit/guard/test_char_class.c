@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/char_class.h: which characters are invisible, and how far plain text reaches. */
+/* guard/glob.h: which characters are invisible, and how far plain text reaches. */
 #include "guard/glob.h"
 
 #include <string.h>

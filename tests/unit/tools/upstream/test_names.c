@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tools/upstream/mounted.h: which tools are mounted, and that a name tells server and tool. */
+/* tools/upstream/mounts.h: which tools are mounted, and that a name tells server and tool. */
 #include "tools/upstream/mounts.h"
 
 #include "base/str.h"
