@@ -146,8 +146,8 @@ void al_setup_review(struct al_setup *setup);
  * all the same. */
 void al_setup_review_listen(struct al_setup *setup);
 
-/** The review of a command that nobody can be asked by: if one lives that attaches to every
- * process, make the socket, and let questions wait for it. */
+/** Make the socket, if a review lives that attaches to every process, and let questions wait for
+ * it: a command that nobody can be asked by needs that. */
 void al_setup_review_await(struct al_setup *setup);
 
 /** Make what mounts the tools of other MCP servers, and start none of them; part of

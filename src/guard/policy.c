@@ -69,7 +69,7 @@ static bool matches_effects(const char *pattern, unsigned effects, bool all)
     return all && effects;
 }
 
-/* The rest of the pattern matches some continuation if a beginning of it matches the prefix. */
+/* A pattern of which a beginning matches the prefix matches some continuation with its rest. */
 bool al_policy_may_match_below(const char *pattern, const char *prefix)
 {
     size_t len = strlen(pattern);

@@ -62,7 +62,7 @@ struct al_rollback {
     struct al_strv calls; /**< the executions that are undone, newest first, as "git_add: Stage
                              a.c"; none for a redo or a rollback that is continued */
     /** Executions that go although they were not meant: they ran while a command of `airlock run`
-     * did that is undone.  Each is "execution 8, git_commit by anna". */
+     * did that is undone.  Each is like "execution 8, git_commit by anna". */
     struct al_strv meanwhile;
     struct al_strv pushes; /**< of this session, among them, in the same way: an undo leaves what
                               was pushed, and what is known of the remote */

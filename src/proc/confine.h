@@ -37,7 +37,7 @@ struct al_confine_rule {
     int fd;
 };
 
-/** A list of rules, at first zeros.  The names in the rules outlive it. */
+/** A list of rules, at first zeros.  The paths and descriptors in it outlive it. */
 struct al_confine_rules {
     struct al_confine_rule *items;
     size_t count;

@@ -257,7 +257,7 @@ void al_transfer_result(struct al_result *result, bool success, const char *remo
 /** Fail while an operation is in progress or there are conflicts, naming git_conflicts. */
 int al_everyday_check_idle(struct al_call *call, struct al_error *err);
 
-/** The condition that published commits are rewritten, in words. */
+/** The condition of rewriting published commits, in words. */
 #define AL_REPLAY_CONDITION "for commits that a remote-tracking branch has"
 
 /** The result of showing conflicts: what is in progress, then each file, or those at `paths` (from

@@ -83,7 +83,7 @@ static void empty(int fd)
     (void)r;
 }
 
-/* The lock is held without room on the disk all the same, only nobody knows by whom. */
+/* A full disk does not keep the lock from being held, only nobody knows by whom. */
 static void write_holder(int fd, const struct al_git *git, const struct al_run_limits *budget)
 {
     al_auto(al_freep) char *line = NULL;

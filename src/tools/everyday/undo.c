@@ -215,7 +215,7 @@ static int roll_back(struct al_call *call, const struct undo_args *args, bool dr
 }
 
 /* Rules look at the branches that it moves, and at the files; without rules nobody asks, and it may
- * be about any.  An error that it cannot be undone comes when it is tried. */
+ * be about any.  A call that cannot be undone is told when that is tried. */
 static int resolve(struct al_call *call, struct al_error *err)
 {
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
