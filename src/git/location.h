@@ -67,8 +67,10 @@ bool al_location_is_owned(const struct al_location *at);
 
 /** Test whether it is a linked worktree, whose git directory is not the common one. */
 bool al_location_is_linked(const struct al_location *at);
+
 /** Test whether two paths lead to one file or directory. */
 bool al_location_is_same(const char *one, const char *other);
+
 /** Test whether the repository has no working tree; `top` then equals `git_dir`. */
 bool al_location_is_bare(const struct al_location *at);
 

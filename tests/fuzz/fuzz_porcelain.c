@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git/command.h, hunks.h: output of git means the same however it
- * arrives, and no field grows without bound. */
+/* git/command.h, git/diff/diff.h: output of git means the same however it arrives, and no field
+ * grows without bound. */
 #include "git/diff/diff.h"
 #include "git/run.h"
 #include "tests/fuzz/fuzz.h"
