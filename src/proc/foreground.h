@@ -35,8 +35,9 @@ int al_proc_start(char *const *argv, char *const *env, const sigset_t *mask, sho
  * @param argv           The program, found as a shell does, and its arguments; ended by NULL.
  * @param env            Its environment; NULL: airlock's own.
  * @param git            The program is bubblewrap, and what it starts calls al_handover_enter().
- *                       This is started for each connection, and calls al_handover_take().  NULL:
- * it is any program.  A sandbox gets no other descriptors than the streams.
+ *                       This is started for each connection, and calls al_handover_take().
+ *                       NULL: it is any program.  A sandbox gets no other descriptors than the
+ *                       streams.
  * @param[out] ret_code  As a shell has it: 128 and the signal's number; also with an error: 126, or
  *                       127 when there is no such program.
  * @return 0; AL_ERR_EXECUTION when it cannot be started; AL_ERR_SANDBOX with what bubblewrap says
