@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/json.h"
+#include "call/failure.h"
 #include "call/private.h"
 #include "git/command.h"
 #include "git/git_lock.h"
@@ -14,6 +15,7 @@
 #include "git/refs.h"
 #include "git/repo/repo.h"
 #include "git/repo/write_lock.h"
+#include "git/vet/vet.h"
 #include "guard/approval.h"
 #include "guard/redact.h"
 #include "guard/root.h"
@@ -524,7 +526,6 @@ static char *message_of(const struct al_ruling *ruling)
 /* Nobody has decided. */
 static int refuse(struct al_call *call, const char *why, struct al_error *err)
 {
-    (void)record_decision(call, "none", "none");
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                         "%s\n\nThis needs the user's approval, and %s", call->summary, why);
 }
@@ -537,7 +538,6 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
     al_auto(al_freep) char *reason = describe_reason(call, ruling);
     al_auto(al_freep) char *why = al_asprintf(ruling->number ? ", as %s says" : " (%s)", reason);
 
-    (void)record_decision(call, "none", "none");
     if (call->session->caller_shell)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "%s: %s%sthis needs the user's approval%s, and nobody could be asked. "
@@ -566,13 +566,11 @@ static char *always_scope(const struct al_call *call, const struct al_ruling *ru
                        ruling->narrows ? "w" : "", limits);
 }
 
-/* The calls that an "always" would cover, for the user; NULL if the session cannot remember it. */
+/* The calls that an "always" would cover, for the user.  Caller frees. */
 static char *describe_always_scope(const struct al_call *call)
 {
     al_auto(al_freep) char *values = always_values_of(call, true);
 
-    if (!call->session->approvals)
-        return NULL;
     return al_asprintf("every %s (%s)%s%s in this repository, until the session ends",
                        call->tool->name, call->operation->name, *values ? " for " : "", values);
 }
@@ -580,10 +578,9 @@ static char *describe_always_scope(const struct al_call *call)
 static int reject(struct al_call *call, const char *by, const char *reason, struct al_error *err)
 {
     (void)record_decision(call, "rejected", by);
-    if (reason)
-        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Rejected: %s", reason);
-    return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Not approved, and nothing was done: %s",
-                        call->summary);
+    return al_error_set(err, AL_ERR_APPROVAL_DENIED,
+                        reason ? "Rejected: %s" : "Not approved, and nothing was done: %s",
+                        reason ? reason : call->summary);
 }
 
 static int apply_answer(struct al_call *call, const char *scope, const char *by,
@@ -650,6 +647,10 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     size_t framed_at;
     int r;
 
+    /* The repository was opened with the addresses and settings of before. */
+    if (al_call_was_asked(call) && call->repo && !al_vetting_is_current(call->repo->vetting))
+        return al_failure_set(err, "Make the call again: the user is asked about what it says now.",
+                              "The configuration changed after the answer; nothing was done");
     /* The user should not approve a call that a lock would stop.  The state is bound already if
      * rules were evaluated; it is older, and so covers what is shown. */
     r = await_locks(call, err);
@@ -686,7 +687,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .state = bound ? bound : call->state,
         .add_full = call->tool->preview ? add_full_preview : NULL,
         .payload = call,
-        .always_covers = covers,
+        .always_covers = call->session->approvals ? covers : NULL,
     };
     (void)record_decision(call, "none", "none"); /* an earlier round's is none of this one */
     r = al_call_record_check(call, err); /* what was resolved may have changed the summary */

@@ -133,8 +133,8 @@ static int push_to(struct al_call *call, const struct al_remote *remote, const c
                     pushed, err);
     if (err && pushed->is_behind && !options->is_tag &&
         al_git_branch_was_at(al_call_repo(call), options->branch, al_call_resolved(call, "seen")))
-        err->remedy = "The branch had them before it was rewritten: push with force: true to "
-                      "replace them there.";
+        err->remedy = "The branch had them once: look by git_log if others' work is among them; "
+                      "push with force: true replaces them there.";
     return r;
 }
 

@@ -212,6 +212,15 @@ class Push(Case):
         self.git("fetch", "-q")
         self.assertIn("git_pull", self.fails("ExecutionFailed", "force", "git_push").text)
 
+    def test_moved_back(self):
+        """git_push after a pull was undone: force would remove another user's commit, and it says so"""
+        self.elsewhere()
+        server = self.start()
+        for name in ("git_pull", "git_undo"):
+            server.call(name, {"working_dir": str(self.root)})
+        self.commit("c.txt", "c\n", "c")
+        self.assertIn("others' work", self.fails("ExecutionFailed", "force", "git_push").text)
+
     def test_default(self):
         """git_push without a remote: where the configuration says, not where the branch pulls"""
         for name in ("fork", "mine"):
@@ -662,8 +671,9 @@ class Asking(Case):
         self.assertEqual(self.at_hub(), was)
 
     def test_address_moves(self):
-        """the address changes while the question is open: nothing goes there"""
+        """the address changes while the question is open: nothing goes there, nor to the old one"""
         server = self.start()
+        was = self.at_hub()
         self.commit("c.txt", "c\n", "c")
         evil = self.top / "evil.git"
         self.git("init", "-q", "--bare", str(evil))
@@ -672,13 +682,13 @@ class Asking(Case):
         self.git("remote", "set-url", "origin", str(evil))
         server.send(id=question["id"], result={"action": "accept", "content": {"decision": "once"}})
         answer = server.receive()
-        if answer.get("method") == "elicitation/create":
-            self.assertIn("Something this depends on changed", str(answer))
-            server.send(id=answer["id"],
-                        result={"action": "accept", "content": {"decision": "once"}})
-            answer = server.receive()
-        self.assertEqual(answer["id"], number)
+        self.assertEqual(answer.get("id"), number, answer)
+        self.assertTrue(answer["result"]["isError"], answer)
+        self.assertIn("configuration changed", str(answer))
         self.assertEqual(self.out("for-each-ref", cwd=evil), "")
+        self.assertEqual(self.at_hub(), was)
+        shown, _ = server.decided("reject", "git_push", {"working_dir": str(self.root)})
+        self.assertIn(f"To {evil}", shown)
 
 
 if __name__ == "__main__":

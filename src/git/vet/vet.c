@@ -612,7 +612,7 @@ static void free_vetting(struct al_vetting *vetting)
     free(vetting);
 }
 
-static bool is_current(const struct al_vetting *vetting)
+bool al_vetting_is_current(const struct al_vetting *vetting)
 {
     for (size_t i = 0; i < vetting->sources.count; i++) {
         struct al_file_id now = al_file_id_at(AT_FDCWD, vetting->sources.items[i]);
@@ -647,6 +647,7 @@ static int vet(const struct al_location *at, struct al_vetting **ret_vetting, st
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
     vetting->git_dir = al_strdup(at->git_dir);
+    vetting->refs = 1;
     r = vetting_read_config(at, vetting, err);
     if (r < 0) {
         free_vetting(vetting);
@@ -704,7 +705,7 @@ static struct al_vetting *get_current(const struct al_location *at)
     if (vetting)
         vetting->refs++;
     (void)pthread_mutex_unlock(&git->lock);
-    if (!vetting || is_current(vetting))
+    if (!vetting || al_vetting_is_current(vetting))
         return vetting;
     al_vetting_unref(git, vetting);
     return NULL;
@@ -714,17 +715,14 @@ int al_vetting_get(const struct al_location *at, const struct al_vetting **ret_v
                    bool *ret_new, struct al_error *err)
 {
     struct al_vetting *vetting = get_current(at);
-    int r;
+    int r = 0;
 
     *ret_new = !vetting;
-    if (!vetting) {
+    if (!vetting)
         r = vet(at, &vetting, err);
-        if (r < 0)
-            return r;
-        vetting->refs = 1;
-    }
-    *ret_vetting = vetting;
-    return 0;
+    if (r == 0)
+        *ret_vetting = vetting;
+    return r;
 }
 
 void al_vetting_remember(struct al_git *git, const struct al_vetting *vetting)

@@ -81,6 +81,9 @@ struct al_vetting {
 int al_vetting_get(const struct al_location *at, const struct al_vetting **ret_vetting,
                    bool *ret_new, struct al_error *err);
 
+/** Test whether the configuration is still the one that was vetted. */
+bool al_vetting_is_current(const struct al_vetting *vetting);
+
 /** Remember a new vetting for the calls that follow, if its files are old enough to be compared by
  * their stat data. */
 void al_vetting_remember(struct al_git *git, const struct al_vetting *vetting);
