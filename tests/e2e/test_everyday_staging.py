@@ -346,6 +346,11 @@ class Restore(Case):
         self.says("git_restore", {"hunks": [staged[1]], "staged": True})
         self.assertEqual(self.index(), text_with(at5="five"))
         self.assertEqual((self.root / "f.txt").read_bytes().decode(), text_with(at5="five", at30="thirty"))
+        self.write("new.txt", "n\n")
+        new = re.search(r"^@@ (\S+) new file", self.says("git_diff", {"hunks": True}), re.M)[1]
+        result = self.fails("BadArgs", "is a new file that is not tracked", "git_restore",
+                            {"hunks": [new]})
+        self.assertNotIn("not there any more", result.text)
 
     def test_unmatched(self):
         """git_restore: a name that matches nothing is an error, and nothing is restored"""

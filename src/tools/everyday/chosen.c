@@ -210,14 +210,11 @@ static void find_elsewhere(struct al_call *call, enum al_hunk_side side, const s
     (void)al_untracked_read(call, NULL, ids, &files, NULL);
     for (size_t i = 0; i < ids->count; i++)
         if (find_new(&files, ids->items[i]))
-            err->remedy = "This is a new file that is not tracked: there is nothing to restore.";
-    for (size_t i = 0; i < ids->count; i++) {
-        if (al_hunk_find(list, ids->items[i]) || !al_hunk_find(other, ids->items[i]))
-            continue;
-        err->remedy = staged ? "This hunk is not staged: without staged, the call is about it."
-                             : "This hunk is staged: git_restore with staged takes it back.";
-        return;
-    }
+            (void)al_failure_bad_args(err, "The user can delete the file.",
+                                      "hunk %s is a new file that is not tracked", ids->items[i]);
+        else if (!al_hunk_find(list, ids->items[i]) && al_hunk_find(other, ids->items[i]))
+            err->remedy = staged ? "This hunk is not staged: without staged, the call is about it."
+                                 : "This hunk is staged: git_restore with staged takes it back.";
 }
 
 int al_chosen_read(struct al_call *call, enum al_hunk_side side, const struct al_strv *ids,
