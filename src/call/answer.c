@@ -414,8 +414,8 @@ int al_pages_end(struct al_pages *pages, const char *left, struct al_result *res
                  struct al_error *err)
 {
     if (pages->moved || is_not_reached(pages))
-        return refuse("the repository has changed since, and what it goes on from is not there any "
-                      "more",
+        return refuse("the repository has changed since, and what follows would not fit what was "
+                      "shown",
                       err);
     if (pages->full)
         add_tail(pages, left);

@@ -208,7 +208,7 @@ class Search(Case):
                          server.ok("git_log", {"changed": "needle", "stat": True}).text)
         self.commit("later", "x\n", "later")
         result = server.call("git_log", {"cursor": cursor})
-        self.assertIn("the repository has changed since", result.text)
+        self.assertIn("the repository has changed since, and what follows would not fit", result.text)
         self.assertEqual(result.kind, "BadArgs")
 
     def test_pages(self):
@@ -265,7 +265,7 @@ class Cursors(Case):
         self.write("f00", "changed before it\n")
         result = server.call("git_diff", {"cursor": cursor})
         self.assertEqual(result.kind, "BadArgs", result)
-        self.assertIn("the repository has changed since", result.text)
+        self.assertIn("the repository has changed since, and what follows would not fit", result.text)
         self.assertIn("again without cursor", result.text)
         self.git("checkout", "-q", ".")
         self.assertEqual(server.call("git_diff", {"cursor": stale}).kind, "BadArgs")
