@@ -647,10 +647,6 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     size_t framed_at;
     int r;
 
-    /* The repository was opened with the addresses and settings of before. */
-    if (al_call_was_asked(call) && call->repo && !al_vetting_is_current(call->repo->vetting))
-        return al_failure_set(err, "Make the call again: the user is asked about what it says now.",
-                              "The configuration changed after the answer; nothing was done");
     /* The user should not approve a call that a lock would stop.  The state is bound already if
      * rules were evaluated; it is older, and so covers what is shown. */
     r = await_locks(call, err);
@@ -662,6 +658,10 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         return r;
     if (call->plan.skips_approval) /* valid while the state stays the same */
         return record_decision(call, "none", "none");
+    /* The repository was opened with the addresses and settings of before. */
+    if (al_call_was_asked(call) && call->repo && !al_vetting_is_current(call->repo->vetting))
+        return al_failure_set(err, "Make the call again: the user is asked about what it says now.",
+                              "The configuration changed after the answer; nothing was done");
     if (al_call_was_asked(call)) /* explains why the same question comes again */
         al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
                              "done. This is what it is now.\n\n");
