@@ -57,6 +57,8 @@ struct al_pending_checkpoint {
     struct al_str ref_lines;   /* as git lists the references */
     struct al_differences refs;
     struct al_gitdir_files gitdir;
+    bool is_certain;            /* it is accepted as soon as it is taken */
+    struct al_keeping *keeping; /* NULL: nothing can be lost */
     struct al_str stream;
     char reference[64]; /* its reference while it is new; "": there is none */
     char id[AL_OID_TEXT], tree[AL_OID_TEXT];
@@ -70,6 +72,7 @@ static bool has(const struct al_pending_checkpoint *taken, enum al_checkpoint_pa
 /* Forget what one attempt has read. */
 static void reset(struct al_pending_checkpoint *taken)
 {
+    al_keep_free(al_take(&taken->keeping));
     al_files_clear(&taken->files);
     taken->files = AL_FILES_INIT;
     al_str_clear(&taken->index);
@@ -408,6 +411,31 @@ static int write_commit(struct al_pending_checkpoint *taken)
     return r;
 }
 
+/* --- What is lost --- */
+
+/* Whether the execution can only have moved references forward, or what `dropping` says. */
+static bool loses_nothing(const struct al_pending_checkpoint *taken)
+{
+    const struct al_checkpoint_reason *reason = &taken->reason;
+    bool named = reason->before && reason->moves && !reason->rewrites;
+
+    for (size_t i = 0; named && i < reason->moves->count; i++)
+        named = !al_ends_with(reason->moves->items[i], "/");
+    return named;
+}
+
+static int begin_keeping(struct al_pending_checkpoint *taken, const struct al_strv *dropping)
+{
+    const struct al_checkpoint_reason *reason = &taken->reason;
+    const bool has_refs = has(taken, AL_PARTS_REFS);
+
+    /* A detached HEAD is left behind. */
+    if (!has_refs && (reason->before || !reason->moves || !al_moves_concern(reason->moves, "HEAD")))
+        return 0;
+    return al_keep_begin(taken->store, has_refs ? &taken->refs : NULL, &taken->gitdir, dropping,
+                         loses_nothing(taken), &taken->keeping, taken->err);
+}
+
 /* --- All of it --- */
 
 static int take_once(struct al_pending_checkpoint *taken)
@@ -425,6 +453,8 @@ static int take_once(struct al_pending_checkpoint *taken)
         r = al_linked_read(taken->store->repo, taken->reason.linked, &taken->gitdir, taken->err);
     if (r == 0 && has(taken, AL_PARTS_REFS))
         r = read_refs(taken);
+    if (r == 0 && taken->is_certain) /* git packs while the files are looked at */
+        r = begin_keeping(taken, taken->reason.dropping);
     if (r == 0 && has(taken, AL_PARTS_INDEX))
         r = read_index(taken);
     if (r == 0 && has(taken, AL_PARTS_WORKTREE))
@@ -484,15 +514,16 @@ static int result(int r, struct al_error *err)
                              "No checkpoint can be taken: %s", why ? why : "");
 }
 
-int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpoint_reason *reason,
-                                 struct al_pending_checkpoint **ret_pending,
-                                 char ret_id[AL_OID_TEXT], struct al_error *err)
+static int create(struct al_store *store, const struct al_checkpoint_reason *reason,
+                  bool is_certain, struct al_pending_checkpoint **ret_pending,
+                  char ret_id[AL_OID_TEXT], struct al_error *err)
 {
     struct al_pending_checkpoint *taken = al_calloc(1, sizeof(*taken));
     int r;
 
     taken->store = store;
     taken->reason = *reason;
+    taken->is_certain = is_certain;
     taken->err = err;
     taken->top_fd = taken->git_fd = taken->common_fd = -1;
     taken->index = taken->stream = taken->ref_lines = taken->pieces = AL_STR_INIT;
@@ -518,37 +549,24 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
     return 0;
 }
 
-/* Whether the execution can only have moved references forward, or what `dropping` says. */
-static bool loses_nothing(const struct al_pending_checkpoint *taken)
+int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpoint_reason *reason,
+                                 struct al_pending_checkpoint **ret_pending,
+                                 char ret_id[AL_OID_TEXT], struct al_error *err)
 {
-    const struct al_checkpoint_reason *reason = &taken->reason;
-    bool named = reason->before && reason->moves && !reason->rewrites;
-
-    for (size_t i = 0; named && i < reason->moves->count; i++)
-        named = !al_ends_with(reason->moves->items[i], "/");
-    return named;
-}
-
-static int keep_lost(struct al_pending_checkpoint *taken, const struct al_strv *dropping)
-{
-    const struct al_checkpoint_reason *reason = &taken->reason;
-    const bool has_refs = has(taken, AL_PARTS_REFS);
-
-    /* A detached HEAD is left behind. */
-    if (!has_refs && (reason->before || !reason->moves || !al_moves_concern(reason->moves, "HEAD")))
-        return 0;
-    return al_keep_lost(taken->store, has_refs ? &taken->refs : NULL, &taken->gitdir, dropping,
-                        loses_nothing(taken), taken->err);
+    return create(store, reason, false, ret_pending, ret_id, err);
 }
 
 int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_strv *dropping,
                          struct al_error *err)
 {
     const char *before = taken->reason.before;
-    int r;
+    int r = 0;
 
     taken->err = err;
-    r = keep_lost(taken, dropping);
+    if (!taken->is_certain)
+        r = begin_keeping(taken, dropping);
+    if (r == 0 && taken->keeping)
+        r = al_keep_end(taken->keeping, err);
     if (r == 0)
         r = al_store_name(taken->store, taken->reference, before ? AL_REF_AFTER : AL_REF_BEFORE,
                           before ? before : taken->id, err);
@@ -589,7 +607,7 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
                          char ret_id[AL_OID_TEXT], struct al_error *err)
 {
     struct al_pending_checkpoint *taken;
-    int r = al_checkpoint_create_pending(store, reason, &taken, ret_id, err);
+    int r = create(store, reason, true, &taken, ret_id, err);
 
     if (r < 0)
         return r;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,18 +26,19 @@ struct ids {
     struct al_oid_set set;
 };
 
-/** The facts about a repository's commits. */
-struct keeper {
+struct al_keeping {
     struct al_store *store;
     struct al_location bare; /* its, which borrows what is held */
-    struct ids now;          /* the references */
-    struct ids frail;        /* the stash, a detached HEAD, heads of an operation */
-    struct ids before;       /* the references of the last checkpoint */
-    struct ids known;        /* frail ones that a reference reached then */
-    struct ids packed;       /* by a pack */
+    char *held;
+    struct ids now;    /* the references */
+    struct ids frail;  /* the stash, a detached HEAD, heads of an operation */
+    struct ids before; /* the references of the last checkpoint */
+    struct ids known;  /* frail ones that a reference reached then */
+    struct ids packed; /* by a pack */
     struct ids wanted;
-    struct al_str lines; /* of SEEN, for what is held */
-    struct al_str seen;  /* SEEN as it was */
+    struct al_beside packing; /* of those that are wanted */
+    struct al_str lines;      /* of SEEN, for what is held */
+    struct al_str seen;       /* SEEN as it was */
     struct al_error *err;
 };
 
@@ -46,36 +48,41 @@ static void ids_clear(struct ids *ids)
     al_oid_set_clear(&ids->set);
 }
 
-static void keeper_clear(struct keeper *keeper)
+void al_keep_free(struct al_keeping *keeping)
 {
-    ids_clear(&keeper->now);
-    ids_clear(&keeper->frail);
-    ids_clear(&keeper->before);
-    ids_clear(&keeper->known);
-    ids_clear(&keeper->packed);
-    ids_clear(&keeper->wanted);
-    al_str_clear(&keeper->lines);
-    al_str_clear(&keeper->seen);
+    if (!keeping)
+        return;
+    al_beside_clear(&keeping->packing);
+    ids_clear(&keeping->now);
+    ids_clear(&keeping->frail);
+    ids_clear(&keeping->before);
+    ids_clear(&keeping->known);
+    ids_clear(&keeping->packed);
+    ids_clear(&keeping->wanted);
+    al_str_clear(&keeping->lines);
+    al_str_clear(&keeping->seen);
+    free(keeping->held);
+    free(keeping);
 }
 
 /* Whether the id that a text begins with is among them. */
-static bool is_in(const struct keeper *keeper, const struct ids *ids, const char *text)
+static bool is_in(const struct al_keeping *keeping, const struct ids *ids, const char *text)
 {
     struct al_oid oid;
 
-    return al_oid_parse(text, keeper->store->sha256, &oid) && al_oid_set_has(&ids->set, &oid);
+    return al_oid_parse(text, keeping->store->sha256, &oid) && al_oid_set_has(&ids->set, &oid);
 }
 
 /* Add the id that a text begins with, if there is one. */
-static void add(const struct keeper *keeper, struct ids *ids, const char *text)
+static void add(const struct al_keeping *keeping, struct ids *ids, const char *text)
 {
     struct al_oid oid;
     char clean[AL_OID_TEXT];
 
-    if (!al_oid_parse(text, keeper->store->sha256, &oid) || al_oid_is_none(&oid) ||
+    if (!al_oid_parse(text, keeping->store->sha256, &oid) || al_oid_is_none(&oid) ||
         !al_oid_set_add(&ids->set, &oid))
         return;
-    al_oid_text(&oid, keeper->store->sha256, clean);
+    al_oid_text(&oid, keeping->store->sha256, clean);
     al_strv_add(&ids->list, clean);
 }
 
@@ -88,7 +95,7 @@ static const struct al_gitdir_file *find(const struct al_gitdir_files *files, co
 }
 
 /* Add the id at the beginning of each line, or after its first space if `second`. */
-static void add_lines(const struct keeper *keeper, struct ids *ids,
+static void add_lines(const struct al_keeping *keeping, struct ids *ids,
                       const struct al_gitdir_files *files, const char *path, bool second)
 {
     const struct al_gitdir_file *file = find(files, path);
@@ -98,12 +105,12 @@ static void add_lines(const struct keeper *keeper, struct ids *ids,
         const char *word = second ? memchr(at, ' ', (size_t)(end - at)) : at;
 
         if (word)
-            add(keeper, ids, word + second);
+            add(keeping, ids, word + second);
         at = *end ? end + 1 : end;
     }
 }
 
-static void collect(struct keeper *keeper, const struct al_differences *refs,
+static void collect(struct al_keeping *keeping, const struct al_differences *refs,
                     const struct al_gitdir_files *files)
 {
     static const char *const heads[] = { "HEAD",
@@ -120,11 +127,12 @@ static void collect(struct keeper *keeper, const struct al_differences *refs,
                                          "rebase-merge/autostash" };
 
     for (size_t i = 0; refs && i < refs->count; i++)
-        add(keeper, strcmp(refs->items[i].name, "refs/stash") != 0 ? &keeper->now : &keeper->frail,
+        add(keeping,
+            strcmp(refs->items[i].name, "refs/stash") != 0 ? &keeping->now : &keeping->frail,
             refs->items[i].to);
     for (size_t i = 0; i < AL_COUNT(heads); i++)
-        add_lines(keeper, &keeper->frail, files, heads[i], false);
-    add_lines(keeper, &keeper->frail, files, "logs/refs/stash", true);
+        add_lines(keeping, &keeping->frail, files, heads[i], false);
+    add_lines(keeping, &keeping->frail, files, "logs/refs/stash", true);
 }
 
 /* Whether a pack is kept still.  One that is needed is marked. */
@@ -136,72 +144,69 @@ static bool is_kept(const struct al_store *store, const char *hash, bool needed)
                    : faccessat(store->pack_fd, name, F_OK, 0)) == 0;
 }
 
-static void read_seen(struct keeper *keeper)
+static void read_seen(struct al_keeping *keeping)
 {
-    const struct al_store *store = keeper->store;
+    const struct al_store *store = keeping->store;
     al_auto(al_freep) char *text = NULL;
     char *save = NULL;
 
-    (void)al_fs_read(store->dir_fd, SEEN, LIST_MAX_BYTES, &keeper->seen);
-    text = al_strdup(keeper->seen.buf);
+    (void)al_fs_read(store->dir_fd, SEEN, LIST_MAX_BYTES, &keeping->seen);
+    text = al_strdup(keeping->seen.buf);
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         const char *what = strchr(line, ' ');
 
         if (!what)
             continue;
         if (!strcmp(what, IS_REFERENCE)) {
-            add(keeper, &keeper->before, line);
+            add(keeping, &keeping->before, line);
         } else if (!strcmp(what, IS_REACHED)) {
-            add(keeper, &keeper->known, line);
-        } else if (is_kept(store, what + 1, is_in(keeper, &keeper->frail, line))) {
-            add(keeper, &keeper->packed, line);
-            al_str_addf(&keeper->lines, "%s\n", line);
+            add(keeping, &keeping->known, line);
+        } else if (is_kept(store, what + 1, is_in(keeping, &keeping->frail, line))) {
+            add(keeping, &keeping->packed, line);
+            al_str_addf(&keeping->lines, "%s\n", line);
         }
     }
 }
 
-static void choose(struct keeper *keeper, const struct al_differences *refs,
+static void choose(struct al_keeping *keeping, const struct al_differences *refs,
                    const struct al_strv *dropping)
 {
-    const struct al_strv *before = &keeper->before.list, *frail = &keeper->frail.list;
+    const struct al_strv *before = &keeping->before.list, *frail = &keeping->frail.list;
 
     for (size_t i = 0; i < before->count; i++)
         if (!refs)
-            add(keeper, &keeper->now, before->items[i]);
-        else if (!is_in(keeper, &keeper->now, before->items[i]) &&
-                 !is_in(keeper, &keeper->packed, before->items[i]))
-            add(keeper, &keeper->wanted, before->items[i]);
+            add(keeping, &keeping->now, before->items[i]);
+        else if (!is_in(keeping, &keeping->now, before->items[i]) &&
+                 !is_in(keeping, &keeping->packed, before->items[i]))
+            add(keeping, &keeping->wanted, before->items[i]);
     for (size_t i = 0; i < frail->count; i++)
-        if (!is_in(keeper, &keeper->now, frail->items[i]) &&
-            !is_in(keeper, &keeper->packed, frail->items[i]) &&
-            !is_in(keeper, &keeper->known, frail->items[i]))
-            add(keeper, &keeper->wanted, frail->items[i]);
+        if (!is_in(keeping, &keeping->now, frail->items[i]) &&
+            !is_in(keeping, &keeping->packed, frail->items[i]) &&
+            !is_in(keeping, &keeping->known, frail->items[i]))
+            add(keeping, &keeping->wanted, frail->items[i]);
     for (size_t i = 0; refs && dropping && i < refs->count; i++)
         if (al_strv_contains(dropping, refs->items[i].name) &&
-            !is_in(keeper, &keeper->packed, refs->items[i].to))
-            add(keeper, &keeper->wanted, refs->items[i].to);
+            !is_in(keeping, &keeping->packed, refs->items[i].to))
+            add(keeping, &keeping->wanted, refs->items[i].to);
 }
 
 /* The references that stay. */
-static void list_staying(const struct keeper *keeper, struct al_strv *ret_staying)
+static void list_staying(const struct al_keeping *keeping, struct al_strv *ret_staying)
 {
-    const struct al_strv *now = &keeper->now.list;
+    const struct al_strv *now = &keeping->now.list;
 
     for (size_t i = 0; i < now->count && ret_staying->count < NEGATIVES_MAX; i++)
-        if (!is_in(keeper, &keeper->wanted, now->items[i]))
+        if (!is_in(keeping, &keeping->wanted, now->items[i]))
             al_strv_add(ret_staying, now->items[i]);
 }
 
-/* Pack commits and keep the pack, or note that nothing would be in it.
+/* Begin to pack commits.
  *
  * @param shallow  The history ends at this commit; NULL: it does not. */
-static int pack(struct keeper *keeper, const struct al_strv *wanted, const struct al_strv *staying,
-                const char *shallow)
+static int begin_pack(struct al_keeping *keeping, const struct al_strv *wanted,
+                      const struct al_strv *staying, const char *shallow)
 {
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    al_auto(al_freep) char *hash = NULL;
-    al_auto(al_freep) char *name = NULL;
-    int r;
 
     if (shallow)
         al_str_addf(&lines, "--shallow %s\n", shallow);
@@ -209,101 +214,132 @@ static int pack(struct keeper *keeper, const struct al_strv *wanted, const struc
         al_str_addf(&lines, "%s\n", wanted->items[i]);
     for (size_t i = 0; i < staying->count; i++)
         al_str_addf(&lines, "^%s\n", staying->items[i]);
-    r = al_bare_pack(&keeper->bare, &lines, true, &hash, keeper->err);
+    return al_snapshot_pack_begin(&keeping->bare, &lines, &keeping->packing, keeping->err);
+}
+
+/* Keep the pack, or note that nothing is in it. */
+static int end_pack(struct al_keeping *keeping, const struct al_strv *wanted)
+{
+    al_auto(al_freep) char *hash = NULL, *name = NULL;
+    int r = al_snapshot_pack_end(&keeping->bare, &keeping->packing, &hash, keeping->err);
+
+    al_beside_clear(&keeping->packing);
     if (r < 0)
         return r;
     for (size_t i = 0; i < wanted->count; i++)
         if (*hash)
-            al_str_addf(&keeper->lines, "%s %s\n", wanted->items[i], hash);
-        else if (is_in(keeper, &keeper->frail, wanted->items[i]))
-            add(keeper, &keeper->known, wanted->items[i]);
+            al_str_addf(&keeping->lines, "%s %s\n", wanted->items[i], hash);
+        else if (is_in(keeping, &keeping->frail, wanted->items[i]))
+            add(keeping, &keeping->known, wanted->items[i]);
     if (!*hash)
         return 0;
     /* Its name is on the disk with that of the pack: al_store_name(). */
     name = al_asprintf("pack-%s.keep", hash);
-    r = al_fs_write_atomic(keeper->store->pack_fd, name, REASON, strlen(REASON), 0600, true);
-    return r < 0 ? al_store_unusable(keeper->store, -r, keeper->err) : 0;
+    r = al_fs_write_atomic(keeping->store->pack_fd, name, REASON, strlen(REASON), 0600, true);
+    return r < 0 ? al_store_unusable(keeping->store, -r, keeping->err) : 0;
+}
+
+static int pack(struct al_keeping *keeping, const struct al_strv *wanted,
+                const struct al_strv *staying, const char *shallow)
+{
+    int r = begin_pack(keeping, wanted, staying, shallow);
+
+    return r < 0 ? r : end_pack(keeping, wanted);
 }
 
 /* Whether git failed, which it does where an object is missing.  Its error is forgotten. */
-static bool has_failed(const struct keeper *keeper, int *r)
+static bool has_failed(const struct al_keeping *keeping, int *r)
 {
-    if (!al_git_exited_with_error(*r, keeper->store->repo->at.budget))
+    if (!al_git_exited_with_error(*r, keeping->store->repo->at.budget))
         return false;
-    al_error_clear(keeper->err);
+    al_error_clear(keeping->err);
     *r = 0;
     return true;
 }
 
-/* Pack them, or what exists of them: a file like ORIG_HEAD may name a commit that the repository
- * has removed. */
-static int keep_wanted(struct keeper *keeper)
+/* Keep the pack, or one of what exists of them: a file like ORIG_HEAD may name a commit that the
+ * repository has removed. */
+static int keep_wanted(struct al_keeping *keeping)
 {
     al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT, existing = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv wanted = AL_STRV_INIT, staying = AL_STRV_INIT;
-    int r;
+    int r = end_pack(keeping, &keeping->wanted.list);
 
-    list_staying(keeper, &asked);
-    r = pack(keeper, &keeper->wanted.list, &asked, NULL);
-    if (!has_failed(keeper, &r))
+    if (!has_failed(keeping, &r))
         return r;
-    al_strv_add_all(&asked, &keeper->wanted.list);
-    r = al_git_find_objects(&keeper->bare, &asked, false, &existing, NULL, keeper->err);
+    list_staying(keeping, &asked);
+    al_strv_add_all(&asked, &keeping->wanted.list);
+    r = al_git_find_objects(&keeping->bare, &asked, false, &existing, NULL, keeping->err);
     for (size_t i = 0; i < existing.count; i++)
-        al_strv_add(is_in(keeper, &keeper->wanted, existing.items[i]) ? &wanted : &staying,
+        al_strv_add(is_in(keeping, &keeping->wanted, existing.items[i]) ? &wanted : &staying,
                     existing.items[i]);
     if (r == 0 && wanted.count)
-        r = pack(keeper, &wanted, &staying, NULL);
-    if (!has_failed(keeper, &r))
+        r = pack(keeping, &wanted, &staying, NULL);
+    if (!has_failed(keeping, &r))
         return r;
     /* Each alone, and one of which an ancestor does not exist without its parents. */
     for (size_t i = 0; r == 0 && i < wanted.count; i++) {
         const struct al_strv one = { .items = &wanted.items[i], .count = 1 };
 
-        r = pack(keeper, &one, &staying, NULL);
-        if (has_failed(keeper, &r))
-            r = pack(keeper, &one, &staying, one.items[0]);
-        (void)has_failed(keeper, &r); /* its files do not exist */
+        r = pack(keeping, &one, &staying, NULL);
+        if (has_failed(keeping, &r))
+            r = pack(keeping, &one, &staying, one.items[0]);
+        (void)has_failed(keeping, &r); /* its files do not exist */
     }
     return r;
 }
 
-static int write_seen(struct keeper *keeper, const struct al_strv *refs)
+static int write_seen(struct al_keeping *keeping, const struct al_strv *refs)
 {
-    struct al_str *text = &keeper->lines;
+    struct al_str *text = &keeping->lines;
     int r;
 
     for (size_t i = 0; i < refs->count; i++)
         al_str_addf(text, "%s" IS_REFERENCE "\n", refs->items[i]);
-    for (size_t i = 0; i < keeper->known.list.count; i++)
-        if (is_in(keeper, &keeper->frail, keeper->known.list.items[i]))
-            al_str_addf(text, "%s" IS_REACHED "\n", keeper->known.list.items[i]);
-    if (text->len == keeper->seen.len && !memcmp(text->buf, keeper->seen.buf, text->len))
+    for (size_t i = 0; i < keeping->known.list.count; i++)
+        if (is_in(keeping, &keeping->frail, keeping->known.list.items[i]))
+            al_str_addf(text, "%s" IS_REACHED "\n", keeping->known.list.items[i]);
+    if (text->len == keeping->seen.len && !memcmp(text->buf, keeping->seen.buf, text->len))
         return 0;
-    r = al_fs_write_atomic(keeper->store->dir_fd, SEEN, text->buf, text->len, 0600, true);
-    return r < 0 ? al_store_unusable(keeper->store, -r, keeper->err) : 0;
+    r = al_fs_write_atomic(keeping->store->dir_fd, SEEN, text->buf, text->len, 0600, true);
+    return r < 0 ? al_store_unusable(keeping->store, -r, keeping->err) : 0;
 }
 
-int al_keep_lost(struct al_store *store, const struct al_differences *refs,
-                 const struct al_gitdir_files *files, const struct al_strv *dropping,
-                 bool nothing_lost, struct al_error *err)
+int al_keep_begin(struct al_store *store, const struct al_differences *refs,
+                  const struct al_gitdir_files *files, const struct al_strv *dropping,
+                  bool nothing_lost, struct al_keeping **ret_keeping, struct al_error *err)
 {
-    al_auto(keeper_clear) struct keeper keeper = {
-        .store = store, .bare = store->bare, .lines = AL_STR_INIT, .seen = AL_STR_INIT, .err = err
-    };
-    al_auto(al_freep) char *held = al_fs_join(store->path, AL_BARE_HELD);
-    int r = 0, written;
+    struct al_keeping *keeping = *ret_keeping = al_calloc(1, sizeof(*keeping));
+    al_auto(al_strv_clear) struct al_strv staying = AL_STRV_INIT;
+    int r = 0;
 
-    keeper.bare.held = held;
-    collect(&keeper, refs, files);
-    read_seen(&keeper);
+    *keeping = (struct al_keeping){ .store = store,
+                                    .bare = store->bare,
+                                    .packing = AL_BESIDE_INIT,
+                                    .lines = AL_STR_INIT,
+                                    .seen = AL_STR_INIT,
+                                    .err = err };
+    keeping->bare.held = keeping->held = al_fs_join(store->path, AL_BARE_HELD);
+    collect(keeping, refs, files);
+    read_seen(keeping);
     /* Uncommitted changes may have been put aside. */
     if (!nothing_lost || find(files, "AIRLOCK_AUTOSTASH"))
-        choose(&keeper, refs, dropping);
-    if (keeper.wanted.list.count)
-        r = keep_wanted(&keeper);
+        choose(keeping, refs, dropping);
+    list_staying(keeping, &staying);
+    if (keeping->wanted.list.count)
+        r = begin_pack(keeping, &keeping->wanted.list, &staying, NULL);
+    return r;
+}
+
+int al_keep_end(struct al_keeping *keeping, struct al_error *err)
+{
+    int r = 0, written;
+
+    keeping->err = err;
+    if (keeping->wanted.list.count)
+        r = keep_wanted(keeping);
     /* Commits that are packed by now are not packed again. */
-    written = write_seen(&keeper, r < 0 ? &keeper.before.list : &keeper.now.list);
+    written = write_seen(keeping, r < 0 ? &keeping->before.list : &keeping->now.list);
     return r < 0 ? r : written;
 }
 

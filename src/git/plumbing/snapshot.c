@@ -245,33 +245,54 @@ int al_snapshot_refresh(const struct al_snapshot_dir *dir, struct al_error *err)
     return al_error_pass(r, &why, err);
 }
 
+int al_snapshot_pack_begin(const struct al_location *at, const struct al_str *lines,
+                           struct al_beside *ret_beside, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.class = AL_GIT_WRITE;
+    command.borrows = true;
+    al_git_command_feed(&command, lines);
+    /* Missing objects were lost before, or never downloaded; the others are still packed. */
+    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", "--revs",
+                 "--missing=allow-any", "--window=0", "objects/pack/pack", NULL);
+    return begin_beside(at, &command, false, ret_beside, err);
+}
+
+int al_snapshot_pack_end(const struct al_location *at, struct al_beside *beside, char **ret_hash,
+                         struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str hash = AL_STR_INIT;
+    int r = end_beside(at, beside, al_git_sink(&hash), err);
+
+    al_str_trim_end(&hash);
+    if (r == 0)
+        *ret_hash = al_str_detach(&hash);
+    return r;
+}
+
 /* Copy the files of a commit while the times of those in the working tree are looked at: at 100,000
  * files that saves 0.4 s.  A look that fails, is missing or takes too long only makes it slower. */
 static int copy_and_refresh(const struct al_snapshot_dir *dir, const char *commit,
                             struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_beside_clear) struct al_beside copy = AL_BESIDE_INIT;
-    al_auto(al_freep) char *tree = al_asprintf("%s^{tree}\n", commit);
+    al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
+    al_auto(al_freep) char *hash = NULL;
     struct al_run_limits part;
     struct al_location at = dir->at;
     uint32_t most_ms;
     int r;
 
-    command.class = AL_GIT_WRITE;
-    command.borrows = true;
-    command.input = tree;
-    command.input_len = strlen(tree);
-    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", "--revs",
-                 "--missing=allow-any", "--window=0", "objects/pack/pack", NULL);
-    (void)begin_beside(&at, &command, false, &copy, NULL);
+    al_str_addf(&tree, "%s^{tree}\n", commit);
+    (void)al_snapshot_pack_begin(&at, &tree, &copy, NULL);
     r = al_snapshot_refresh(dir, err);
     if (r < 0 || !copy.child)
         return r;
     part = *dir->at.budget;
     part.left_ms = most_ms = part.left_ms / COPY_PART + 1;
     at.budget = &part;
-    (void)end_beside(&at, &copy, al_git_sink(NULL), NULL);
+    (void)al_snapshot_pack_end(&at, &copy, &hash, NULL);
     dir->at.budget->left_ms -= most_ms - part.left_ms;
     return 0;
 }

@@ -44,6 +44,17 @@ int al_git_read_both(const struct al_location *at, const struct al_git_command *
                      struct al_sink first_sink, const struct al_git_command *second,
                      struct al_sink second_sink, struct al_error *err);
 
+/** Begin to pack what revisions reach, one a line as for al_bare_pack(), borrowed objects included,
+ * and search no deltas.  al_beside_clear() is due in each case.
+ * Threads: the child ends with the thread that started it. */
+int al_snapshot_pack_begin(const struct al_location *at, const struct al_str *lines,
+                           struct al_beside *ret_beside, struct al_error *err);
+
+/** Wait for the pack.
+ * @param[out] ret_hash  As in al_bare_pack().  Caller frees. */
+int al_snapshot_pack_end(const struct al_location *at, struct al_beside *beside, char **ret_hash,
+                         struct al_error *err);
+
 /** A directory of the user's, and the index over it.  All members are borrowed. */
 struct al_snapshot_dir {
     struct al_location at; /**< of the bare repository */

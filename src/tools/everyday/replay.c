@@ -601,21 +601,33 @@ static size_t count_kept(const struct al_replay_work *work)
     return kept;
 }
 
-static int add_commits(struct al_call *call, struct al_str *text, struct al_error *err)
+#define COMMITS_SHOWN 20
+
+/* The newest first.  A commit that stayed in its place is not new, and one that others were melded
+ * into comes once. */
+static void add_commits(struct al_call *call, struct al_str *text)
 {
     const struct al_replay_work *work = attempt_of(call)->work;
-    al_auto(al_freep) char *range = al_asprintf("%s..%s", work->head, work->replayed.tip);
-    al_auto(al_freep) char *not_onto = work->is_root ? NULL : al_asprintf("^%s", work->onto);
-    const struct al_commits_shown commits = {
-        .words = (const char *const[]){ "--max-count=20", "--topo-order", range, not_onto, NULL },
-        .format = "  %h %s",
-    };
+    const struct al_strv *done = &work->replayed.commits;
     const size_t count = count_kept(work);
-    int r = al_git_commits_list(al_call_repo(call), &commits, text, err);
+    const char *last = "";
+    size_t shown = 0;
 
-    if (r == 0 && count > 20)
-        al_str_addf(text, "  and %zu older ones\n", count - 20);
-    return r;
+    for (size_t i = done->count - work->rests; i > 0 && shown < COMMITS_SHOWN; i--) {
+        const char *oid = done->items[i - 1];
+        const struct al_commit_read *commit = al_inmemory_known(work->memory, oid);
+        al_auto(al_freep) char *subject = NULL, *safe = NULL;
+
+        if (!*oid || !commit->is_made || !strcmp(oid, last))
+            continue;
+        subject = al_message_subject(commit->message);
+        safe = al_text_sanitize_line(subject);
+        al_str_addf(text, "  %.8s %s\n", oid, safe);
+        last = oid;
+        shown++;
+    }
+    if (count > COMMITS_SHOWN)
+        al_str_addf(text, "  and %zu older ones\n", count - COMMITS_SHOWN);
 }
 
 static void add_rebased(struct al_call *call, const struct rebase_args *args,
@@ -680,11 +692,11 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
         add_picked(call, al_call_args(call), text);
     if (attempt->work->no_commit || outcome.up_to_date)
         return 0;
-    r = add_commits(call, text, err);
+    add_commits(call, text);
     al_str_adds(text, attempt->lines.buf);
     add_moved(attempt->work, "Moved along: ", text);
     al_outcome_add_skipped(call, rebases ? rebased : picked, true, text);
-    return r;
+    return 0;
 }
 
 /* The tools. */

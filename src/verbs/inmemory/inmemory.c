@@ -17,6 +17,7 @@
 #include "git/plumbing/filters.h"
 #include "git/plumbing/index_scan.h"
 #include "git/plumbing/revision.h"
+#include "git/plumbing/snapshot.h"
 #include "git/repo/git.h"
 #include "git/run.h"
 #include "git/vet/vet.h"
@@ -486,44 +487,40 @@ static void needed_clear(struct needed *needed)
     al_str_clear(&needed->ids);
 }
 
-/* Only new objects: the repository has the others. */
-static int list_needed(const struct al_inmemory *memory, const char *commit, struct needed *needed,
-                       struct al_error *err)
+/* List the new objects that are needed, while git packs them: the repository has the others. */
+static int make_pack(const struct al_inmemory *memory, const char *commit, struct needed *needed,
+                     char **ret_path, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command list = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command pack = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT, lines = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str hash = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
     int r;
 
     al_str_addf(&words, "%s\n", commit);
     for (size_t i = 0; i < memory->bounds.count; i++)
         al_str_addf(&words, "^%s\n", memory->bounds.items[i]);
-    al_git_command_feed(&command, &words);
-    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--objects",
+    al_git_command_feed(&list, &words);
+    al_strv_adds(&list.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--objects",
                  "--no-object-names", "--missing=allow-any", "--stdin", NULL);
-    r = al_git_read(&memory->view.at, &command, al_git_sink(&lines), err);
+    al_git_command_feed(&pack, &words);
+    pack.class = AL_GIT_SCRATCH;
+    al_strv_adds(&pack.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "-c", "pack.packSizeLimit=0",
+                 "pack-objects", "-q", "--revs", "--local", "--missing=allow-any", "--non-empty",
+                 NULL);
+    al_strv_addf(&pack.argv, "%s/pack", memory->dir);
+    r = al_git_read_both(&memory->view.at, &pack, al_git_sink(&hash), &list, al_git_sink(&lines),
+                         err);
+    al_str_trim_end(&hash);
+    if (hash.len) /* else the repository has got all of them meanwhile */
+        *ret_path = al_asprintf("%s/pack-%s.pack", memory->dir, hash.buf);
     al_strv_split(&ids, lines.buf, "\n");
     for (size_t i = 0; i < ids.count; i++)
         if (has(memory, ids.items[i])) {
             al_str_addf(&needed->ids, "%s\n", ids.items[i]);
             needed->count++;
         }
-    return r;
-}
-
-static int make_pack(const struct al_inmemory *memory, const struct needed *needed, char **ret_path,
-                     struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str hash = AL_STR_INIT;
-    int r;
-
-    al_git_command_feed(&command, &needed->ids);
-    al_strv_adds(&command.argv, "git", "-c", "pack.packSizeLimit=0", "pack-objects", "-q", NULL);
-    al_strv_addf(&command.argv, "%s/pack", memory->dir);
-    r = al_inmemory_git(memory, &command, &hash, NULL, err);
-    al_str_trim_end(&hash);
-    *ret_path = al_asprintf("%s/pack-%s.pack", memory->dir, hash.buf);
     return r;
 }
 
@@ -566,12 +563,10 @@ int al_inmemory_accept(struct al_inmemory *memory, const char *commit, struct al
 {
     al_auto(needed_clear) struct needed needed = { .ids = AL_STR_INIT };
     al_auto(al_freep) char *path = NULL;
-    int r = list_needed(memory, commit, &needed, err);
+    int r = make_pack(memory, commit, &needed, &path, err);
 
     if (r < 0 || !needed.count)
         return r;
-    r = make_pack(memory, &needed, &path, err);
-    if (r == 0)
-        r = unpack(memory, path, needed.count, err);
+    r = path ? unpack(memory, path, needed.count, err) : 0;
     return r < 0 ? r : verify(memory, &needed, err);
 }
