@@ -36,6 +36,23 @@ const char *al_approval_mode_name(enum al_approval_mode mode)
     return modes[mode];
 }
 
+static const char *const answers[] = {
+    [AL_ANSWER_ONCE] = "once", [AL_ANSWER_ALWAYS] = "always", [AL_ANSWER_REJECT] = "reject"
+};
+
+const char *al_answer_word(enum al_answer answer)
+{
+    return (size_t)answer < AL_COUNT(answers) ? answers[answer] : NULL;
+}
+
+enum al_answer al_answer_of(const char *word)
+{
+    for (size_t i = 0; word && i < AL_COUNT(answers); i++)
+        if (answers[i] && !strcmp(word, answers[i]))
+            return (enum al_answer)i;
+    return AL_ANSWER_NONE;
+}
+
 void al_approval_answer_clear(struct al_approval_answer *answer)
 {
     free(answer->reason);

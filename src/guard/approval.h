@@ -32,6 +32,10 @@ enum al_answer {
                            answer */
 };
 
+/** "once", "always" and "reject"; NULL for others, AL_ANSWER_NONE for other words and NULL. */
+const char *al_answer_word(enum al_answer answer);
+enum al_answer al_answer_of(const char *word);
+
 /** An answer, with the user's reason. */
 struct al_approval_answer {
     enum al_answer decision;

@@ -50,29 +50,12 @@ void al_review_request_clear(struct al_review_request *request)
     *request = AL_REVIEW_REQUEST_INIT;
 }
 
-static const char *const decisions[] = {
-    [AL_ANSWER_ONCE] = "once", [AL_ANSWER_ALWAYS] = "always", [AL_ANSWER_REJECT] = "reject"
-};
-
-const char *al_review_decision_word(enum al_answer decision)
-{
-    return (size_t)decision < AL_COUNT(decisions) ? decisions[decision] : NULL;
-}
-
-enum al_answer al_review_decision(const char *word)
-{
-    for (size_t i = 0; word && i < AL_COUNT(decisions); i++)
-        if (decisions[i] && !strcmp(word, decisions[i]))
-            return (enum al_answer)i;
-    return AL_ANSWER_NONE;
-}
-
 /* Of enum al_review_verb. */
 static const char *const verbs[] = { "list", "attach", "answer", "text", "link" };
 
 static bool read_answer(struct al_review_request *request)
 {
-    request->decision = al_review_decision(al_json_get_string(request->body, "decision"));
+    request->decision = al_answer_of(al_json_get_string(request->body, "decision"));
     request->reason = al_json_get_string(request->body, "reason");
     return request->id && request->decision != AL_ANSWER_NONE;
 }
@@ -111,7 +94,7 @@ void al_review_add_request(const struct al_review_request *request, struct al_st
 {
     add_object(json_pack("{s:s, s:o*, s:s*, s:o*, s:o*}", "do", verbs[request->verb], "id",
                          request->id ? al_json_string(request->id) : NULL, "decision",
-                         al_review_decision_word(request->decision), "reason",
+                         al_answer_word(request->decision), "reason",
                          request->reason ? al_json_string(request->reason) : NULL, "ticket",
                          ticket_of(request->ticket)),
                out);

@@ -79,10 +79,6 @@ void al_review_request_clear(struct al_review_request *request);
 bool al_review_request_read(const char *line, size_t len, struct al_review_request *ret_request,
                             const char **ret_problem);
 
-/** "once", "always" and "reject"; NULL for others, AL_ANSWER_NONE for other words and NULL. */
-const char *al_review_decision_word(enum al_answer decision);
-enum al_answer al_review_decision(const char *word);
-
 /** Append a request, without its `body`. */
 void al_review_add_request(const struct al_review_request *request, struct al_str *out);
 

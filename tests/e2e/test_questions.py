@@ -52,6 +52,16 @@ class Questions(harness.Case):
                              ("ApprovalDenied", "Rejected: " + content["reason"]))
         self.assertEqual(self.out("diff", "--cached", cwd=self.repositories[0]), "")
 
+    def test_no_decision(self):
+        """a client that accepts without a decision of the user's approves nothing, and is told"""
+        server = harness.AskingServer(self)
+        for content in ({}, {"decision": "yes"}, {"decision": True}, None):
+            _, result = self.add(server, self.repositories[0], content)
+            self.assertEqual((result.kind, result.text),
+                             ("ApprovalDenied", "Rejected: the client accepted without a decision "
+                              "of the user's, which is once, always or reject"))
+        self.assertEqual(self.out("diff", "--cached", cwd=self.repositories[0]), "")
+
     def test_long_reason(self):
         """a reason is cut"""
         server = harness.AskingServer(self)

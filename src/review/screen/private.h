@@ -38,7 +38,7 @@
  *   shown as U+FFFD     a byte that is not UTF-8 ("?" in such a locale)
  *   blanks              a tab, up to the next multiple of 8
  *
- * Source: wcwidth(3), guard/glob.h.
+ * Source: wcwidth(3), base/utf8.h.
  */
 
 /** Combining characters on one base. */

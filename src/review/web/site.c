@@ -316,7 +316,7 @@ static const char *notice_of(const char *said)
         [AL_ANSWER_REJECT] = "Rejected. The agent is told.",
     };
 
-    return notices[al_review_decision(said)];
+    return notices[al_answer_of(said)];
 }
 
 /* The decision of a form.  False: it has none. */
@@ -329,7 +329,7 @@ static bool read_decision(const char *form, struct al_visit *visit)
         visit->newest = newest ? strtoull(newest, NULL, 10) : 0;
         return value && !strcmp(value, "rollback") && visit->newest;
     }
-    visit->decision = al_review_decision(value);
+    visit->decision = al_answer_of(value);
     visit->reason = al_web_field(form, "reason");
     return visit->decision != AL_ANSWER_NONE;
 }

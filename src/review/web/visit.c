@@ -87,8 +87,7 @@ static void serve_question(struct al_visit *visit)
 static void serve_answer(struct al_visit *visit)
 {
     /* The page of /review says what came of it. */
-    al_auto(al_freep) char *page =
-        al_asprintf("/review?said=%s", al_review_decision_word(visit->decision));
+    al_auto(al_freep) char *page = al_asprintf("/review?said=%s", al_answer_word(visit->decision));
     struct al_review_reply reply;
 
     (void)al_review_door_answer(visit->door, visit->id, visit->decision, visit->reason);

@@ -76,26 +76,24 @@ json_t *al_approval_form_params(enum al_approval_form form,
                      requested_schema(form, request->always_covers != NULL));
 }
 
-static enum al_answer decision_of(const json_t *result, const json_t *content)
-{
-    const json_t *decision = json_object_get(content, "decision");
-    const char *action = al_json_get_string(result, "action");
-
-    if (!action || strcmp(action, "accept") != 0 || !json_is_string(decision))
-        return AL_ANSWER_REJECT;
-    if (json_string_length(decision) == 4 && !strcmp(json_string_value(decision), "once"))
-        return AL_ANSWER_ONCE;
-    if (json_string_length(decision) == 6 && !strcmp(json_string_value(decision), "always"))
-        return AL_ANSWER_ALWAYS;
-    return AL_ANSWER_REJECT;
-}
+/* A client may accept for its user without showing the form. */
+#define NO_DECISION                                                                                \
+    "the client accepted without a decision of the user's, which is once, always or reject"
 
 void al_approval_form_answer(const json_t *result, struct al_approval_answer *ret_answer)
 {
     const json_t *content = json_object_get(result, "content");
+    const json_t *decision = json_object_get(content, "decision");
+    const char *action = al_json_get_string(result, "action");
     const char *reason = al_json_get_string(content, "reason");
+    const char *word = json_string_value(decision);
+    const bool accepts = action && !strcmp(action, "accept");
+    const bool is_word = word && strlen(word) == json_string_length(decision);
+    const enum al_answer chosen = accepts && is_word ? al_answer_of(word) : AL_ANSWER_NONE;
 
-    ret_answer->decision = decision_of(result, content);
+    ret_answer->decision = chosen == AL_ANSWER_NONE ? AL_ANSWER_REJECT : chosen;
+    if (accepts && chosen == AL_ANSWER_NONE && !reason)
+        reason = NO_DECISION;
     if (ret_answer->decision == AL_ANSWER_REJECT && reason)
         al_approval_answer_set_reason(ret_answer, reason);
 }

@@ -41,6 +41,10 @@ static char *read_question(struct client *client)
     return al_str_detach(&id);
 }
 
+#define NO_DECISION                                                                                \
+    "reject: the client accepted without a decision of the user's, which is once, always or "      \
+    "reject"
+
 static void only_a_plain_yes_approves(void **state)
 {
     static const struct {
@@ -66,18 +70,18 @@ static void only_a_plain_yes_approves(void **state)
           "\"reason\":\"fine\"}}",
           "once" },
         { "\"result\":{\"action\":\"accept\",\"content\":{\"reason\":\"once\"}}", "reject: once" },
-        { "\"result\":{\"action\":\"accept\"}", "reject" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{}}", "reject" },
-        { "\"result\":{\"action\":\"accept\",\"content\":null}", "reject" },
-        { "\"result\":{\"action\":\"accept\",\"content\":\"once\"}", "reject" },
-        { "\"result\":{\"action\":\"accept\",\"content\":[\"once\"]}", "reject" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"\"}}", "reject" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"Once\"}}", "reject" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"once \"}}", "reject" },
+        { "\"result\":{\"action\":\"accept\"}", NO_DECISION },
+        { "\"result\":{\"action\":\"accept\",\"content\":{}}", NO_DECISION },
+        { "\"result\":{\"action\":\"accept\",\"content\":null}", NO_DECISION },
+        { "\"result\":{\"action\":\"accept\",\"content\":\"once\"}", NO_DECISION },
+        { "\"result\":{\"action\":\"accept\",\"content\":[\"once\"]}", NO_DECISION },
+        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"\"}}", NO_DECISION },
+        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"Once\"}}", NO_DECISION },
+        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"once \"}}", NO_DECISION },
         { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":\"once\\u0000\"}}",
-          "reject" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":true}}", "reject" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":[\"once\"]}}", "reject" },
+          NO_DECISION },
+        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":true}}", NO_DECISION },
+        { "\"result\":{\"action\":\"accept\",\"content\":{\"decision\":[\"once\"]}}", NO_DECISION },
         { "\"result\":{\"action\":\"Accept\",\"content\":{\"decision\":\"once\"}}", "reject" },
         { "\"result\":{\"action\":\"decline\",\"content\":{\"decision\":\"once\"}}", "reject" },
         { "\"result\":{\"action\":\"cancel\"}", "reject" },
