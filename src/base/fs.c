@@ -165,23 +165,27 @@ static int rename_to(int dir_fd, const char *from, int to_fd, const char *to, bo
 
 #define WRITE_FLAGS (O_RDWR | O_CLOEXEC)
 
-/* Choose a temporary name in this directory.  0 or -errno. */
-static int make_temp_name(struct al_new_file *file, int dir_fd)
+char *al_fs_temp_name(void)
 {
     static atomic_uint serial;
 
+    return al_asprintf(".airlock-%ld-%u", (long)getpid(), atomic_fetch_add(&serial, 1));
+}
+
+/* Choose a temporary name in this directory.  0 or -errno. */
+static int make_temp_name(struct al_new_file *file, int dir_fd)
+{
     file->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
     if (file->dir_fd < 0)
         return -errno;
-    (void)snprintf(file->temp_name, sizeof(file->temp_name), ".airlock-%ld-n%u", (long)getpid(),
-                   atomic_fetch_add(&serial, 1));
+    file->temp_name = al_fs_temp_name();
     return 0;
 }
 
 static void forget_temp_name(struct al_new_file *file)
 {
     al_closep(&file->dir_fd);
-    *file->temp_name = '\0';
+    free(al_take(&file->temp_name));
 }
 
 /* EISDIR: the kernel or the file system does not know O_TMPFILE. */
@@ -253,9 +257,9 @@ static int close_checked(struct al_new_file *file)
 
 int al_new_file_name(struct al_new_file *file, int dir_fd, const char *name, bool replace)
 {
-    int r = replace && !*file->temp_name ? give_temp_name(file, dir_fd) : 0;
+    int r = replace && !file->temp_name ? give_temp_name(file, dir_fd) : 0;
 
-    if (r == 0 && !*file->temp_name)
+    if (r == 0 && !file->temp_name)
         r = link_to(file, dir_fd, name);
     else if (r == 0) {
         r = file->fd >= 0 ? close_checked(file) : 0;
@@ -271,7 +275,7 @@ int al_new_file_name(struct al_new_file *file, int dir_fd, const char *name, boo
 
 void al_new_file_clear(struct al_new_file *file)
 {
-    if (*file->temp_name)
+    if (file->temp_name)
         (void)unlinkat(file->dir_fd, file->temp_name, 0);
     forget_temp_name(file);
     al_closep(&file->fd);
@@ -361,25 +365,14 @@ int al_fs_read(int dir_fd, const char *path, size_t max_bytes, struct al_str *re
 static int write_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
                         bool replace, bool durable)
 {
-    static atomic_uint serial;
-    char temp_name[64];
-    int fd, r;
+    al_auto(al_new_file_clear) struct al_new_file file = AL_NEW_FILE_INIT;
+    int r = open_named(&file, dir_fd, mode);
 
-    (void)snprintf(temp_name, sizeof(temp_name), ".airlock-%ld-%u", (long)getpid(),
-                   atomic_fetch_add(&serial, 1));
-    fd = openat(dir_fd, temp_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (fd < 0)
-        return -errno;
-    r = al_write_all(fd, data, len);
-    if (r == 0 && durable && fdatasync(fd) < 0)
-        r = -errno;
-    if (close(fd) < 0 && r == 0)
-        r = -errno;
     if (r == 0)
-        r = rename_to(dir_fd, temp_name, dir_fd, name, replace);
-    if (r < 0)
-        (void)unlinkat(dir_fd, temp_name, 0);
-    return r;
+        r = al_write_all(file.fd, data, len);
+    if (r == 0 && durable && fdatasync(file.fd) < 0)
+        r = -errno;
+    return r < 0 ? r : al_new_file_name(&file, dir_fd, name, replace);
 }
 
 int al_fs_write_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
@@ -397,22 +390,13 @@ int al_fs_write_durable(int dir_fd, const char *name, const void *data, size_t l
 
 pid_t al_fs_temp_owner(const char *name)
 {
-    static const char prefix[] = ".airlock-", link[] = "link-", digits[] = "0123456789";
-    const char *at = name + strlen(prefix);
-    int64_t pid = 0;
-    size_t len;
+    static const char prefix[] = ".airlock-", digits[] = "0123456789";
+    const bool begins = al_starts_with(name, prefix);
+    const char *pid = begins ? name + strlen(prefix) : "", *dash = pid + strspn(pid, digits);
+    const size_t len = *dash == '-' ? strspn(dash + 1, digits) : 0;
+    const long long owner = strtoll(pid, NULL, 10);
 
-    if (!al_starts_with(name, prefix))
-        return 0;
-    at += al_starts_with(at, link) ? strlen(link) : 0;
-    for (; *at >= '0' && *at <= '9' && pid <= INT32_MAX; at++)
-        pid = 10 * pid + (*at - '0');
-    if (*at != '-' || pid > INT32_MAX)
-        return 0;
-    at++;
-    at += *at == 'n'; /* util/new_file.c */
-    len = strspn(at, digits);
-    return len && !at[len] ? (pid_t)pid : 0;
+    return len && !dash[1 + len] && owner > 0 && owner <= INT32_MAX ? (pid_t)owner : 0;
 }
 
 /* EINVAL and EROFS: the file system has no fsync, and nothing else would help. */

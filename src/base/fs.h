@@ -16,9 +16,9 @@
 
 /** A file that is being written.  Owned by one thread. */
 struct al_new_file {
-    int fd;             /**< open for reading and writing; -1: there is no file */
-    int dir_fd;         /**< where temp_name is; -1: it has none */
-    char temp_name[40]; /**< "": it has no name */
+    int fd;          /**< open for reading and writing; -1: there is no file */
+    int dir_fd;      /**< where temp_name is; -1: it has none */
+    char *temp_name; /**< NULL: it has no name */
 };
 
 #define AL_NEW_FILE_INIT ((struct al_new_file){ .fd = -1, .dir_fd = -1 })
@@ -53,8 +53,11 @@ int al_fs_write_atomic(int dir_fd, const char *name, const void *data, size_t le
  * when this returns.  `dir_fd` is open for reading. */
 int al_fs_write_durable(int dir_fd, const char *name, const void *data, size_t len, mode_t mode);
 
-/** The process that made a temporary file of this name, beside the file that it was writing:
- * ".airlock-<pid>-<number>", for a link ".airlock-link-<pid>-<number>".  0: no such name. */
+/** A name for a temporary file or link, beside the one that is written: ".airlock-<pid>-<number>".
+ * Caller frees. */
+char *al_fs_temp_name(void);
+
+/** The process that made a temporary file of this name.  0: no such name. */
 pid_t al_fs_temp_owner(const char *name);
 
 /** fsync(2) a file or a directory.  0 or -errno; a file system without fsync is not an error. */

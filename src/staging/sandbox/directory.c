@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -287,11 +286,8 @@ static int check_room(const struct al_sandbox *sandbox, int64_t grown, struct al
 /* Create a link beside its name and rename it.  0 or -errno. */
 static int replace_by_link(int parent, const char *name, const char *target)
 {
-    static atomic_uint serial;
-    char temp_name[64];
+    al_auto(al_freep) char *temp_name = al_fs_temp_name();
 
-    (void)snprintf(temp_name, sizeof(temp_name), ".airlock-link-%ld-%u", (long)getpid(),
-                   atomic_fetch_add(&serial, 1));
     if (symlinkat(target, parent, temp_name) < 0)
         return -errno;
     if (renameat(parent, temp_name, parent, name) < 0) {

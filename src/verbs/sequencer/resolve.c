@@ -347,11 +347,9 @@ static int write_beside(const struct al_watch *watch, int parent, const char *na
                         const struct resolve_plan *plan, const char *top, const char *content,
                         size_t len)
 {
-    static _Atomic unsigned serial;
     const bool is_link = plan->side && al_side_is_link(plan->side);
     al_auto(al_freep) char *path = al_fs_join(top, plan->conflict->path);
-    al_auto(al_freep) char *temporary =
-        al_asprintf(".airlock-link-%ld-%u", (long)getpid(), serial++);
+    al_auto(al_freep) char *temporary = al_fs_temp_name();
     int r = is_link ? (symlinkat(content, parent, temporary) < 0 ? -errno : 0)
                     : al_fs_write_atomic(parent, temporary, content, len,
                                          mode_for(parent, name, plan), false);

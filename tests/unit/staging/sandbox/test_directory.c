@@ -309,7 +309,7 @@ static void sweeps_what_killed_processes_left(void **state)
     struct box *box = *state;
     const long dead = (long)ended_process(), alive = (long)getpid();
     al_auto(al_freep) char *left = al_asprintf("ws/d/.airlock-%ld-0", dead);
-    al_auto(al_freep) char *link = al_asprintf("ws/d/.airlock-link-%ld-4", dead);
+    al_auto(al_freep) char *link = al_asprintf("ws/d/.airlock-%ld-4", dead);
     al_auto(al_freep) char *young = al_asprintf("ws/.airlock-%ld-1", dead);
     al_auto(al_freep) char *used = al_asprintf("ws/.airlock-%ld-2", alive);
     al_auto(al_freep) char *other = al_asprintf("ws/.airlock-%ld-x", dead);

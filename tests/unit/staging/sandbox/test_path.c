@@ -58,7 +58,7 @@ static void refuses_other_paths(void **state)
         { "/workspace/./a", AL_ERR_SANDBOX, "'.' or '..' component" },
         { "/workspace/a/.", AL_ERR_SANDBOX, "'.' or '..' component" },
         { "/workspace/.airlock-1-0", AL_ERR_BAD_ARGS, "its temporary files" },
-        { "/workspace/.airlock-link-12-3/a", AL_ERR_BAD_ARGS, "its temporary files" },
+        { "/workspace/.airlock-12-3/a", AL_ERR_BAD_ARGS, "its temporary files" },
         { "/workspace//", AL_ERR_BAD_ARGS, "empty component" },
         { "/workspace//a", AL_ERR_BAD_ARGS, "empty component" },
         { "/workspace/a//b", AL_ERR_BAD_ARGS, "empty component" },
