@@ -75,107 +75,61 @@ void al_json_append(json_t *array, json_t *value)
         abort();
 }
 
-/* U+2028 or U+2029, which some readers take for a line end.  In JSON text they are always inside a
- * string, so they can be escaped. */
-static bool is_separator(const char *text, size_t len)
-{
-    return len >= 3 && !memcmp(text, "\xe2\x80", 2) && (text[2] == '\xa8' || text[2] == '\xa9');
-}
-
-/* The character after the backslash for a byte that needs an escape; 'u': \u00XX. */
-static const char escapes[256] = {
-    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 't',         'n', /* tab and newline */
-    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u',         'u',           'u',
-    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', ['"'] = '"', ['\\'] = '\\', [0x7f] = 'u',
-};
-
-/* Append one character that may need an escape.  Returns the end of its bytes, at least one. */
-static const char *add_character(const char *text, const char *end, struct al_str *out)
-{
-    const char escape = escapes[(unsigned char)*text];
-
-    if (is_separator(text, (size_t)(end - text))) {
-        al_str_adds(out, text[2] == '\xa8' ? "\\u2028" : "\\u2029");
-        return text + 3;
-    }
-    if (escape == 'u')
-        al_str_addf(out, "\\u%04x", (unsigned char)*text);
-    else if (escape)
-        al_str_add(out, (char[]){ '\\', escape }, 2);
-    else
-        al_str_addc(out, *text);
-    return text + 1;
-}
-
-/* The number of leading bytes that need no escape. */
-static size_t plain_run(const char *text, size_t len)
-{
-    size_t run = 0;
-
-    while (run < len && !escapes[(unsigned char)text[run]] && (unsigned char)text[run] != 0xe2)
-        run++;
-    return run;
-}
-
-static void escape(const char *text, size_t len, struct al_str *out)
-{
-    const char *end = text + len;
-
-    while (text < end) {
-        size_t run = plain_run(text, (size_t)(end - text));
-
-        al_str_add(out, text, run);
-        text += run;
-        if (text < end)
-            text = add_character(text, end, out);
-    }
-}
-
-void al_json_quote(const char *text, size_t len, struct al_str *out)
-{
-    al_str_addc(out, '"');
-    escape(text, len, out);
-    al_str_addc(out, '"');
-}
-
 /* A character above U+FFFF is written as a surrogate pair. */
 static void add_escaped(uint32_t c, struct al_str *out)
 {
     if (c > 0xffff) {
-        al_str_addf(out, "\\u%04X", (unsigned)(0xd7c0 + (c >> 10)));
+        al_str_addf(out, "\\u%04x", (unsigned)(0xd7c0 + (c >> 10)));
         c = 0xdc00 | (c & 0x3ff);
     }
-    al_str_addf(out, "\\u%04X", (unsigned)c);
+    al_str_addf(out, "\\u%04x", (unsigned)c);
 }
 
-/* The same in ASCII; bytes that are not UTF-8 become U+FFFD. */
-static void quote_ascii(const char *text, size_t len, struct al_str *out)
+/* Whether a byte stands for itself: the others are escaped or begin a character beyond ASCII. */
+static bool is_plain(char c)
 {
-    size_t at = 0;
+    return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
 
-    al_str_addc(out, '"');
-    for (;;) {
-        size_t plain = al_utf8_ascii(text + at, len - at);
-        uint32_t c = 0;
-        int n;
+static void add_character(const char *text, size_t len, uint32_t c, bool ascii, struct al_str *out)
+{
+    static const char letters[] = { ['\t'] = 't', ['\n'] = 'n', ['"'] = '"', ['\\'] = '\\' };
 
-        escape(text + at, plain, out);
-        at += plain;
-        if (at == len)
-            break;
-        n = al_utf8_next(text + at, len - at, &c);
-        add_escaped(n > 0 ? c : 0xfffd, out);
-        at += n > 0 ? (size_t)n : 1;
-    }
-    al_str_addc(out, '"');
+    if (c < sizeof(letters) && letters[c])
+        al_str_add(out, (char[]){ '\\', letters[c] }, 2);
+    else if (ascii || al_utf8_is_hidden(c))
+        add_escaped(c, out);
+    else
+        al_str_add(out, text, len);
 }
 
 static void add_string(const char *text, size_t len, bool ascii, struct al_str *out)
 {
-    if (ascii)
-        quote_ascii(text, len, out);
-    else
-        al_json_quote(text, len, out);
+    static const char replacement[] = AL_UTF8_REPLACEMENT;
+    const char *end = text + len;
+
+    al_str_addc(out, '"');
+    while (text < end) {
+        const char *from = text;
+        uint32_t c;
+        int n;
+
+        while (text < end && is_plain(*text))
+            text++;
+        al_str_add(out, from, (size_t)(text - from));
+        n = al_utf8_next(text, (size_t)(end - text), &c);
+        if (n > 0)
+            add_character(text, (size_t)n, c, ascii, out);
+        else if (text < end)
+            add_character(replacement, strlen(replacement), 0xfffd, ascii, out);
+        text += n > 0 ? n : text < end;
+    }
+    al_str_addc(out, '"');
+}
+
+void al_json_quote(const char *text, size_t len, struct al_str *out)
+{
+    add_string(text, len, false, out);
 }
 
 static void add_object(const json_t *object, bool ascii, struct al_str *out)
@@ -231,8 +185,8 @@ static void add_real(const json_t *value, struct al_str *out)
     }
 }
 
-/* jansson's own writer is as fast, but leaves U+2028, U+2029 and DEL as they are, and writes 0.003
- * as 0.0030000000000000001. */
+/* jansson's own writer is as fast, but leaves hidden characters as they are, and writes 0.003 as
+ * 0.0030000000000000001. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
 {
     switch (json_typeof(value)) {

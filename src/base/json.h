@@ -36,11 +36,12 @@ void al_json_set(json_t *object, const char *name, json_t *value);
 void al_json_append(json_t *array, json_t *value);
 
 /** Append compact JSON to `out`, on one line, with members in the order in which they were set.
- * U+2028 and U+2029 are escaped, because some readers take them for line ends.  `ascii` escapes all
- * other characters beyond ASCII too. */
+ * Hidden characters are escaped (al_utf8_is_hidden()), so it is safe to show: the same value.
+ * `ascii` escapes all other characters beyond ASCII too. */
 void al_json_dump(const json_t *value, bool ascii, struct al_str *out);
 
-/** Append a JSON string literal with its quotes, on one line. */
+/** Append a JSON string literal in the same way, with its quotes.  Bytes that are not UTF-8 become
+ * U+FFFD. */
 void al_json_quote(const char *text, size_t len, struct al_str *out);
 
 /** Bytes of each value in al_json_bytes(), beside its text. */

@@ -3,7 +3,29 @@
 
 #include <string.h>
 
-#define REPLACEMENT "\xef\xbf\xbd"
+/* Bidi controls, joiners, selectors, fillers, tags, separators.  Sorted. */
+static const struct {
+    uint32_t first, last;
+} invisible[] = {
+    { 0x00ad, 0x00ad },   { 0x034f, 0x034f }, { 0x061c, 0x061c },   { 0x115f, 0x1160 },
+    { 0x17b4, 0x17b5 },   { 0x180b, 0x180f }, { 0x200b, 0x200f },   { 0x2028, 0x202e },
+    { 0x2060, 0x206f },   { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },
+    { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+    { 0xe0000, 0xe0fff },
+};
+
+bool al_utf8_is_invisible(uint32_t c)
+{
+    for (size_t i = 0; i < AL_COUNT(invisible) && c >= invisible[i].first; i++)
+        if (c <= invisible[i].last)
+            return true;
+    return false;
+}
+
+bool al_utf8_is_hidden(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c <= 0x9f) || al_utf8_is_invisible(c);
+}
 
 int al_utf8_next(const char *text, size_t len, uint32_t *ret_char)
 {
@@ -53,26 +75,15 @@ void al_utf8_add(uint32_t c, struct al_str *out)
         al_str_addc(out, (char)(0x80 | (c >> 6 * more & 0x3f)));
 }
 
-size_t al_utf8_ascii(const char *text, size_t len)
-{
-    size_t at = 0;
-
-    while (at < len && !(text[at] & 0x80))
-        at++;
-    return at;
-}
-
 /* The number of leading bytes that are whole characters. */
 static size_t valid_part(const char *text, size_t len)
 {
-    size_t at = al_utf8_ascii(text, len);
+    size_t at = 0;
     uint32_t c;
     int n;
 
-    while ((n = al_utf8_next(text + at, len - at, &c)) > 0) {
+    while ((n = al_utf8_next(text + at, len - at, &c)) > 0)
         at += (size_t)n;
-        at += al_utf8_ascii(text + at, len - at);
-    }
     return at;
 }
 
@@ -89,7 +100,7 @@ void al_utf8_replace(const char *text, size_t len, struct al_str *out)
         al_str_add(out, text, valid);
         if (valid == len)
             return;
-        al_str_adds(out, REPLACEMENT);
+        al_str_adds(out, AL_UTF8_REPLACEMENT);
         text += valid + 1;
         len -= valid + 1;
     }

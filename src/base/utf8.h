@@ -20,8 +20,15 @@ int al_utf8_next(const char *text, size_t len, uint32_t *ret_char);
 /** Append one character, at most U+10FFFF.  A surrogate gives bytes that are not UTF-8. */
 void al_utf8_add(uint32_t c, struct al_str *out);
 
-/** The number of leading ASCII bytes. */
-size_t al_utf8_ascii(const char *text, size_t len);
+/** U+FFFD in UTF-8: replaces bytes that are not UTF-8. */
+#define AL_UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+/** Test whether a character is invisible: bidi controls, joiners, selectors, fillers, tags,
+ * separators. */
+bool al_utf8_is_invisible(uint32_t c);
+
+/** Test whether a character is one of these, or a control character. */
+bool al_utf8_is_hidden(uint32_t c);
 
 /** Test whether the whole text is UTF-8. */
 bool al_utf8_valid(const char *text, size_t len);

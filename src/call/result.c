@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "call/private.h"
-#include "guard/text.h"
 
 void al_result_clear(struct al_result *result)
 {
@@ -19,13 +18,10 @@ void al_result_clear(struct al_result *result)
 
 static void write_object(struct al_result *result)
 {
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-
     if (!result->text_is_object)
         return;
-    al_json_dump(result->structured, false, &json);
     al_str_reset(&result->text);
-    al_text_escape_json(json.buf, json.len, &result->text);
+    al_json_dump(result->structured, false, &result->text);
 }
 
 void al_result_set_structured(struct al_result *result, json_t *object)
@@ -123,13 +119,11 @@ static json_t *meta_of(const struct al_result *result)
     return meta;
 }
 
-/* Append an object, safe to show, without its closing brace. */
+/* Append an object without its closing brace. */
 static void add_open(const json_t *object, struct al_str *out)
 {
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-
-    al_json_dump(object, false, &json);
-    al_text_escape_json(json.buf, json.len - 1, out);
+    al_json_dump(object, false, out);
+    al_str_truncate(out, out->len - 1);
 }
 
 void al_result_dump(const struct al_result *result, const struct al_result_extra *extra,

@@ -17,35 +17,6 @@
 #include "guard/nofollow.h"
 #include "guard/text.h"
 
-/* Invisible characters: bidi controls, joiners, selectors, fillers, tags, separators.  Sorted. */
-static const struct {
-    uint32_t first, last;
-} invisible[] = {
-    { 0x00ad, 0x00ad },   { 0x034f, 0x034f }, { 0x061c, 0x061c },   { 0x115f, 0x1160 },
-    { 0x17b4, 0x17b5 },   { 0x180b, 0x180f }, { 0x200b, 0x200f },   { 0x2028, 0x202e },
-    { 0x2060, 0x206f },   { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },
-    { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
-    { 0xe0000, 0xe0fff },
-};
-
-bool al_char_is_invisible(uint32_t c)
-{
-    for (size_t i = 0; i < AL_COUNT(invisible) && c >= invisible[i].first; i++)
-        if (c <= invisible[i].last)
-            return true;
-    return false;
-}
-
-size_t al_char_plain_run(const char *text, size_t len)
-{
-    size_t run = 0;
-
-    while (run < len &&
-           ((text[run] >= ' ' && text[run] < 0x7f) || text[run] == '\t' || text[run] == '\n'))
-        run++;
-    return run;
-}
-
 /* Read one character of a text that is not at its end. */
 static const char *take(const char *at, uint32_t *ret_char)
 {

@@ -16,10 +16,6 @@
 #include "base/error.h"
 #include "base/str.h"
 #include <stddef.h>
-#include <stdint.h>
-
-/** U+FFFD in UTF-8: replaces bytes that are not UTF-8. */
-#define AL_CHAR_REPLACEMENT "\xef\xbf\xbd"
 
 /** The longest pattern in bytes, and the most parts between slashes. */
 #define AL_GLOB_PATTERN_MAX 4096
@@ -62,13 +58,5 @@ char *al_glob_literal(const char *pattern);
  */
 int al_glob_expand(int dir_fd, const char *pattern, struct al_glob_cost *cost,
                    struct al_strv *names, struct al_error *err);
-
-/** Test whether a character is invisible: bidi controls, joiners, selectors, fillers, tags,
- * separators.
- */
-bool al_char_is_invisible(uint32_t c);
-
-/** The number of bytes at the beginning of a text that are printable ASCII, tabs and newlines. */
-size_t al_char_plain_run(const char *text, size_t len);
 
 #endif

@@ -25,7 +25,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "guard/gitdir.h"
-#include "guard/glob.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 
@@ -46,7 +45,7 @@ static const struct {
 /* Separators and interlinear annotations are invisible, but a folded name keeps them. */
 static bool is_ignored(uint32_t c)
 {
-    return al_char_is_invisible(c) && c != 0x2028 && c != 0x2029 && (c < 0xfff9 || c > 0xfffb);
+    return al_utf8_is_invisible(c) && c != 0x2028 && c != 0x2029 && (c < 0xfff9 || c > 0xfffb);
 }
 
 /* NULL: it does not fold to ASCII. */

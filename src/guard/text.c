@@ -19,17 +19,11 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "guard/glob.h"
 
 #define LARGEST_CHAR 0x10ffff
 
 /* The longest is <U+10FFFF>. */
 #define SHOWN_BYTES 16
-
-static bool is_shown(uint32_t c)
-{
-    return (c > 0 && c < 0x20) || (c >= 0x7f && c <= 0x9f) || al_char_is_invisible(c);
-}
 
 /* Read a character that is shown; its length in `text`, or 0. */
 static size_t read_one(const char *text, uint32_t *ret_char)
@@ -40,7 +34,7 @@ static size_t read_one(const char *text, uint32_t *ret_char)
     if (!al_starts_with(text, "<U+"))
         return 0;
     c = strtoull(text + strlen("<U+"), NULL, 16);
-    if (c > LARGEST_CHAR || !is_shown((uint32_t)c))
+    if (!c || c > LARGEST_CHAR || !al_utf8_is_hidden((uint32_t)c))
         return 0;
     (void)snprintf(again, sizeof(again), "<U+%04X>", (unsigned)c);
     *ret_char = (uint32_t)c;
@@ -64,42 +58,6 @@ char *al_shown_name_read(const char *shown)
         shown += len ? len : 1;
     }
     return any ? al_str_detach(&name) : NULL;
-}
-
-/* JSON in which invisible characters and terminal controls are \u escapes. */
-
-static void add_escape(struct al_str *out, uint32_t c)
-{
-    if (c > 0xffff) {
-        al_str_addf(out, "\\u%04x", (unsigned)(0xd800 + ((c - 0x10000) >> 10)));
-        c = 0xdc00 + ((c - 0x10000) & 0x3ff);
-    }
-    al_str_addf(out, "\\u%04x", (unsigned)c);
-}
-
-void al_text_escape_json(const char *json, size_t len, struct al_str *out)
-{
-    al_str_reserve(out, len);
-    while (len) {
-        size_t n = al_char_plain_run(json, len);
-        uint32_t c;
-
-        if (n) {
-            al_str_add(out, json, n);
-        } else {
-            int one = al_utf8_next(json, len, &c);
-
-            n = one > 0 ? (size_t)one : 1;
-            if (one <= 0)
-                al_str_adds(out, AL_CHAR_REPLACEMENT);
-            else if (al_char_is_invisible(c) || (c >= 0x7f && c <= 0x9f)) /* no escape in JSON */
-                add_escape(out, c);
-            else
-                al_str_add(out, json, n);
-        }
-        json += n;
-        len -= n;
-    }
 }
 
 /* Safe text, cut to the length that a user or a model is shown: a line, a list, a diff, an answer.
@@ -340,10 +298,12 @@ static bool is_full(const struct al_text *text)
 /* Copy a run that needs no care, up to the first character that fills the text. */
 static size_t add_run(struct al_text *text, const char *data, size_t len)
 {
-    size_t run = al_char_plain_run(data, len), room = text->max_bytes - text->out.len;
+    const size_t room = text->max_bytes - text->out.len;
+    size_t run = 0;
 
-    if (run > room)
-        run = room + 1;
+    while (run < len && run <= room &&
+           ((data[run] >= ' ' && data[run] < DEL) || data[run] == '\t' || data[run] == '\n'))
+        run++;
     al_str_add(&text->out, data, run);
     return run;
 }
@@ -394,7 +354,7 @@ static void add_control(struct al_text *text, uint32_t c)
 
 static void add_visible(struct al_text *text, uint32_t c, const char *bytes, size_t n)
 {
-    if (al_char_is_invisible(c))
+    if (al_utf8_is_invisible(c))
         show(text, c);
     else
         al_str_add(&text->out, bytes, n);
@@ -440,7 +400,7 @@ static void add_bad_byte(struct al_text *text, char byte)
     if (text->show_bytes)
         al_str_addf(&text->out, "<%02X>", (unsigned char)byte);
     else
-        al_str_adds(&text->out, AL_CHAR_REPLACEMENT);
+        al_str_adds(&text->out, AL_UTF8_REPLACEMENT);
 }
 
 /* Handle one character and return its length; 0 when more bytes are needed. */

@@ -61,17 +61,13 @@ static bool is_seen(const struct offer *offer, const struct al_listed_tool *list
 static void print_json(const struct offer *offer, const struct al_listed_tool *only)
 {
     al_auto(al_json_decrefp) json_t *list = al_json_array();
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT, text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const struct al_listed_tool *listed;
 
     for (size_t i = 0; (listed = nth(offer, i)); i++)
         if (only ? only == listed : is_seen(offer, listed))
             al_json_append(list, tool_object(listed, offer->setup));
-    al_json_dump(list, false, &json);
-    if (offer->mounted)
-        al_text_escape_json(json.buf, json.len, &text); /* a server has written parts of it */
-    else
-        al_str_add(&text, json.buf, json.len);
+    al_json_dump(list, false, &text);
     al_str_addc(&text, '\n');
     al_cli_print(STDOUT_FILENO, &text);
 }

@@ -2,10 +2,13 @@
 /* base/json.h: output is one line of valid JSON with the same value. */
 #include "base/json.h"
 
+#include <strings.h>
+
 #include "tests/lib/assert.h"
 
 #define LINE_SEPARATOR      "\xe2\x80\xa8"
 #define PARAGRAPH_SEPARATOR "\xe2\x80\xa9"
+#define BAD                 "\xef\xbf\xbd"
 
 static void quotes_what_json_wants_quoted(void **state)
 {
@@ -19,8 +22,12 @@ static void quotes_what_json_wants_quoted(void **state)
         { "\xc3\xa4\xf0\x9f\x98\x80", "\"\xc3\xa4\xf0\x9f\x98\x80\"" },
         { "a" LINE_SEPARATOR "b" PARAGRAPH_SEPARATOR, "\"a\\u2028b\\u2029\"" },
         { LINE_SEPARATOR LINE_SEPARATOR LINE_SEPARATOR, "\"\\u2028\\u2028\\u2028\"" },
+        { "\xe2\x80\xae", "\"\\u202e\"" },
+        { "\xc2\x9b\x7f\xc2\xad", "\"\\u009b\\u007f\\u00ad\"" },
+        { "\xf3\xa0\x80\x81", "\"\\udb40\\udc01\"" },
+        { "\xff\xe2\x80", "\"" BAD BAD BAD "\"" },
         /* other characters nearby are not escaped */
-        { "\xe2\x80\xa7 \xe2\x80\xaa \xe2\x81\xa8 \xe2\x82\xac", NULL },
+        { "\xe2\x80\xa7 \xe2\x81\xb0 \xe2\x82\xac", NULL },
     };
 
     (void)state;
@@ -85,7 +92,7 @@ static void never_reads_behind_the_text(void **state)
     (void)state;
     memcpy(text, "\xe2\x80", 2);
     al_json_quote(text, 2, &out);
-    assert_string_equal(out.buf, "\"\xe2\x80\"");
+    assert_string_equal(out.buf, "\"" BAD BAD "\"");
 }
 
 static void dumps_in_one_line_too(void **state)
@@ -99,10 +106,11 @@ static void dumps_in_one_line_too(void **state)
     al_json_dump(value, false, &out);
     assert_string_equal(out.buf, "{\"a\\u2028\":\"\xe2\x82\xac\\u2029b\\u2028\"}");
     al_json_dump(value, true, &ascii);
-    assert_string_equal(ascii.buf, "{\"a\\u2028\":\"\\u20AC\\u2029b\\u2028\"}");
+    assert_string_equal(ascii.buf, "{\"a\\u2028\":\"\\u20ac\\u2029b\\u2028\"}");
 }
 
-/* The output equals that of jansson, for values without U+2028 and U+2029. */
+/* The output equals that of jansson, for values without hidden characters, but for the case of
+ * digits. */
 static void dumps_what_jansson_does(void **state)
 {
     static const char *const texts[] = {
@@ -112,7 +120,7 @@ static void dumps_what_jansson_does(void **state)
         "{\"a\":{},\"b\":[],\"c\":[[],{}]}",
         "[0,-1,9007199254740993,1.5,true,false,null]",
         "{\"\xc3\xa4\":\"\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf\xed\x9f\xbf\",\"z\":[\"\xee\x80\x80\"]}",
-        "[\"seven77\xc2\x80\",\"eight888\xc2\x80\",\"\xc2\x80\\n\\\"\\\\\\t\"]",
+        "[\"seven77\xc3\x80\",\"eight888\xc3\x80\",\"\xc3\x80\\n\\\"\\\\\\t\"]",
     };
 
     (void)state;
@@ -126,7 +134,7 @@ static void dumps_what_jansson_does(void **state)
                 json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | (ascii ? JSON_ENSURE_ASCII : 0));
 
             al_json_dump(value, ascii, &out);
-            assert_string_equal(out.buf, want);
+            assert_int_equal(strcasecmp(out.buf, want), 0);
         }
     }
 }

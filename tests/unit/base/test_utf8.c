@@ -52,21 +52,6 @@ static void replaces_each_bad_byte(void **state)
     assert_string_equal(out.buf, "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz");
 }
 
-static void finds_the_end_of_ascii_wherever_it_is(void **state)
-{
-    char text[40];
-
-    (void)state;
-    for (size_t at = 0; at <= sizeof(text); at++) {
-        memset(text, 'a', sizeof(text));
-        if (at < sizeof(text))
-            text[at] = '\x80';
-        assert_int_equal(al_utf8_ascii(text, sizeof(text)), at);
-        assert_int_equal(al_utf8_ascii(text, at), at);
-    }
-    assert_int_equal(al_utf8_ascii("\x7f\x01", 3), 3);
-}
-
 static void cuts_at_character_boundaries(void **state)
 {
     const char *text = "a\xe2\x82\xac"
@@ -106,6 +91,20 @@ static void escapes_so_that_the_bytes_come_back(void **state)
     }
 }
 
+static void invisible_characters(void **state)
+{
+    static const uint32_t hidden[] = { 0xad, 0x200b, 0x202e, 0x2060, 0xfe0f, 0xfeff, 0xe0041 };
+    static const uint32_t visible[] = { 'a', 0xe4, 0x2027, 0x2010, 0x1f600, 0xe1000 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(hidden); i++)
+        assert_true(al_utf8_is_invisible(hidden[i]) && al_utf8_is_hidden(hidden[i]));
+    for (size_t i = 0; i < COUNT(visible); i++)
+        assert_false(al_utf8_is_invisible(visible[i]) || al_utf8_is_hidden(visible[i]));
+    assert_true(al_utf8_is_hidden('\n') && al_utf8_is_hidden(0x7f) && al_utf8_is_hidden(0x9b));
+    assert_false(al_utf8_is_hidden(' ') || al_utf8_is_hidden('~'));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -113,9 +112,9 @@ int main(void)
         cmocka_unit_test(refuses_what_only_looks_like_it),
         cmocka_unit_test(tells_unfinished_from_wrong),
         cmocka_unit_test(replaces_each_bad_byte),
-        cmocka_unit_test(finds_the_end_of_ascii_wherever_it_is),
         cmocka_unit_test(cuts_at_character_boundaries),
         cmocka_unit_test(escapes_so_that_the_bytes_come_back),
+        cmocka_unit_test(invisible_characters),
     };
 
     return cmocka_run_group_tests_name("util/utf8", tests, NULL, NULL);

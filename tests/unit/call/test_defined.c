@@ -37,7 +37,7 @@ static void the_summary_has_title_server_and_arguments(void **state)
           "Call \"Read' of other without arguments\" of fs without arguments" },
         { "a\nb\x1b[2J\xe2\x80\xae", "{}",
           "Call \"a b<U+001B>[2J<U+202E>\" of fs without arguments" },
-        { "x", "{\"a\":\"\xe2\x80\xae\"}", "Call \"x\" of fs with {\"a\":\"<U+202E>\"}" },
+        { "x", "{\"a\":\"\xe2\x80\xae\"}", "Call \"x\" of fs with {\"a\":\"\\u202e\"}" },
         { "x", "{\"a\":\"1\\n2\"}", "Call \"x\" of fs with {\"a\":\"1\\n2\"}" },
         { "x", "{\"api_key\":\"abc\",\"n\":{\"TOKEN\":\"t\"},\"MY_TOKEN\":\"u\"}",
           "Call \"x\" of fs with {\"api_key\":\"[redacted]\",\"n\":{\"TOKEN\":\"t\"},"
