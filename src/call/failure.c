@@ -451,12 +451,11 @@ static void find_tracked(struct al_call *call, struct search *search)
 static void search_worktree(struct al_call *call, const struct al_path_scope *scope, int top_fd,
                             struct search *search)
 {
-    if (!search->lacks) {
-        if (!scope->untracked)
-            find_tracked(call, search);
-    } else if (al_git_list_files(al_call_repo(call), top_fd, take_listed, search, NULL) < 0) {
+    if (!search->lacks && !scope->untracked)
+        find_tracked(call, search);
+    if (search->lacks &&
+        al_git_list_files(al_call_repo(call), top_fd, take_listed, search, NULL) < 0)
         search->count = 0;
-    }
     for (size_t i = 0; i < search->count; i++)
         search->wanted[i].is_found |=
             scope->untracked && search->wanted[i].is_on_disk && !search->wanted[i].inside;
@@ -504,10 +503,8 @@ static void add_line(struct al_call *call, const struct wanted *wanted,
     al_auto(al_freep) char *shown = al_place(repo, wanted->path);
 
     if (wanted->inside) {
-        al_auto(al_freep) char *dir =
-            al_asprintf("%s/%.*s", repo->at.top, (int)wanted->inside, wanted->path);
-
-        al_place_addf(out, "'%s' is in another working tree, with working_dir '%s'\n", shown, dir);
+        al_place_addf(out, "'%s' is in another working tree, with working_dir '%s/%.*s'\n", shown,
+                      repo->at.top, (int)wanted->inside, wanted->path);
         return;
     }
     if (wanted->is_on_disk && scope->worktree) {
@@ -516,7 +513,8 @@ static void add_line(struct al_call *call, const struct wanted *wanted,
     }
     al_str_addf(out, "There is no '%s'", shown);
     add_where(scope, out);
-    if (meant) {
+    al_str_adds(out, wanted->is_on_disk ? ", though it is on disk" : "");
+    if (meant && !wanted->is_on_disk) {
         al_str_adds(out, "; did you mean '");
         al_place_add(repo, meant, out);
         al_str_adds(out, "'?");
@@ -528,12 +526,13 @@ static const char names[] = "git_status has the names; paths are relative to wor
 
 static const char *remedy_for(const struct wanted *wanted, const struct al_path_scope *scope)
 {
-    return wanted->inside       ? "Call again with that working_dir; paths are relative to it."
-           : !scope->worktree   ? "git_show with the path of a directory lists what is in it; "
-                                  "git_log with paths and "
-                                  "follow tells what became of a file."
-           : wanted->is_on_disk ? "git_add tracks it."
-                                : names;
+    return wanted->inside ? "Call again with that working_dir; paths are relative to it."
+           : wanted->is_on_disk && scope->worktree ? "git_add tracks it."
+           : wanted->is_on_disk ? "git_status says whether it is tracked; git_add "
+                                  "and git_commit put it into a commit."
+           : scope->worktree    ? names
+                             : "git_show with the path of a directory lists what is in it; git_log "
+                               "with paths and follow tells what became of a file.";
 }
 
 const char *al_missing_paths_add(struct al_call *call, const struct al_strv *paths,

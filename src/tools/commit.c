@@ -59,22 +59,6 @@ static int authorize(struct al_call *call, struct al_error *err)
     return r < 0 ? r : al_git_check_files(repo, files, err);
 }
 
-/* Keep what the commit will contain, to compare it with the commit that is made.  *ret_same: it has
- * not changed since the last preview. */
-static int expect_commit(struct al_call *call, bool *ret_same, struct al_error *err)
-{
-    struct al_plan *plan = al_call_plan(call);
-    char *expected;
-    int r = al_git_expect_commit(al_call_repo(call), NULL, &expected, err);
-
-    if (r < 0)
-        return r;
-    *ret_same = plan->expected && !strcmp(plan->expected, expected);
-    free(plan->expected);
-    plan->expected = expected;
-    return 0;
-}
-
 /* Go on with the stopped operation `what`. */
 static int resume(struct al_call *call, const char *message, enum al_operation_state what,
                   struct al_merge_outcome *outcome, struct al_error *err)
@@ -155,7 +139,6 @@ static int git_preview(struct al_call *call, struct al_str *out, struct al_error
 {
     const struct commit_args *args = al_call_args(call);
     struct al_repo *repo = al_call_repo(call);
-    bool is_same;
     int r = al_git_check_no_conflicts(repo, err);
 
     if (r < 0)
@@ -168,7 +151,7 @@ static int git_preview(struct al_call *call, struct al_str *out, struct al_error
     }
     if (resumable(call) == AL_IN_PROGRESS_REBASE)
         return al_git_resume_preview(repo, out, err);
-    r = expect_commit(call, &is_same, err);
+    r = al_git_expect_commit(repo, NULL, &al_call_plan(call)->expected, NULL, err);
     if (r < 0)
         return r;
     return resumable(call) ? al_git_resume_preview(repo, out, err)
@@ -362,7 +345,7 @@ static int workflow_preview(struct al_call *call, struct al_str *out, struct al_
     if (resumable(call) && !args->all)
         return al_git_resume_preview(repo, out, err);
     if (!args->all) {
-        r = expect_commit(call, &is_same, err);
+        r = al_git_expect_commit(repo, NULL, &al_call_plan(call)->expected, NULL, err);
         if (r == 0 && !args->message)
             r = add_draft(call, is_same, out, err);
         return r < 0 ? r : al_git_commit_preview(repo, out, err);

@@ -277,7 +277,7 @@ static struct al_push_options options_of(const struct al_call *call, const struc
 /* Look at a remote that the user knows: a question about nothing is not asked, nor one about what
  * git refuses already.  The call's draft is set when there is nothing to push. */
 static int look(struct al_call *call, const struct push_args *args, const struct al_remote *remote,
-                struct al_error *err)
+                struct al_str *out, struct al_error *err)
 {
     struct al_push_options options = options_of(call, args);
     const bool looks = !al_transfer_is_new(call);
@@ -288,8 +288,10 @@ static int look(struct al_call *call, const struct push_args *args, const struct
         al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
         const int r = push_to(call, remote, remote->push_urls.items[i], &options, &pushed, err);
 
-        if (pushed.is_rejected && !args->tags && !al_call_session(call)->caller_shell)
+        if (pushed.is_rejected && !pushed.tags.count && !al_call_session(call)->caller_shell)
             return r;
+        if (pushed.is_rejected && err)
+            al_str_addf(out, "Only tags go there. %s.\n", err->message);
         nothing |= pushed.is_rejected && i == 0; /* git says so itself, and how it ends */
         if (r < 0)
             al_error_clear(err);
@@ -361,7 +363,7 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
     if (r < 0)
         return r;
     if (al_transfer_in_text(call))
-        r = look(call, args, &remote, err);
+        r = look(call, args, &remote, out, err);
     if (r < 0)
         return r;
     al_transfer_preview(call, &remote, AL_PUSHES, out);

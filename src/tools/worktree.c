@@ -494,8 +494,7 @@ const struct al_tool al_tool_git_worktree = {
     .about = "Linked worktrees, one for each agent: list, add, remove (airlock rollback brings it "
              "back whole), lock or unlock.",
     AL_TOOL_ROWS(params, operations),
-    AL_PARALLEL_TOOL(struct worktree_args),
-    .is_everyday = true,
+    AL_EVERYDAY_TOOL(struct worktree_args),
     .check = check,
     .resolve = resolve,
     .authorize = authorize,

@@ -33,6 +33,14 @@ class Paths(Case):
                 self.fails("BadArgs", f"There is no '{given}' in HEAD; did you mean '{meant}'?",
                            tool, {"path": given})
 
+    def test_untracked(self):
+        """git_show and git_blame of a file that no commit has say that it is on disk"""
+        self.write("src/new.c", "int new;\n")
+        for tool in ("git_show", "git_blame"):
+            text = self.fails("BadArgs", "There is no 'src/new.c' in HEAD, though it is on disk\n", tool,
+                              {"path": "src/new.c"}).text
+            self.assertIn("git_add", text)
+
     def test_nothing_near(self):
         """a path that is like no other has no suggestion"""
         for given in ("x", "nothing/at/all", "src/parsers.h", "é\n"):

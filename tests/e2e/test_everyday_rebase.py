@@ -162,6 +162,25 @@ class Plans(Case):
 
 
 class Plain(Case):
+    def test_dropped(self):
+        """plan: the answer counts what it drops, and lists what the branch has then"""
+        ids = self.story(4)
+        plan = [{"commit": ids[0]}, {"commit": ids[1], "do": "squash"}, {"commit": ids[2]}, {"commit": ids[3], "do": "drop"}]
+        text = self.says("git_rebase", {"plan": plan})
+        self.assertIn(", 3 commits replayed, 1 dropped by the plan; newest first:\n", text)
+        ids = self.out("log", "--format=%H", "-2").split()
+        plan = [{"commit": ids[1]}, {"commit": ids[0], "do": "drop"}]
+        text = self.says("git_rebase", {"plan": plan})
+        self.assertIn(f", 1 commit replayed, 1 dropped by the plan; newest first:\n  {ids[1][:8]} ", text)
+
+    def test_many(self):
+        """the answer lists twenty commits, and counts the older ones as they are then"""
+        self.story(26)
+        ids = self.out("log", "--reverse", "--format=%h", "-25").split()
+        plan = [{"commit": commit, "do": "fixup" if number in (1, 2) else "pick"} for number, commit in enumerate(ids)]
+        text = self.says("git_rebase", {"plan": plan})
+        self.assertIn("  and 3 older ones\n", text)
+
     def test_onto(self):
         """onto: as git rebase; what is there already is left out, and it says so"""
         self.story(3)

@@ -238,7 +238,7 @@ class Worktrees(everyday.Case):
         words = f"'held' is checked out in the worktree '{self.base}/other'"
         for action in ({"action": "rename", "new_name": "x"}, {"action": "delete", "force": True}):
             result = self.fails("ExecutionFailed", words, "git_branch", action | {"name": "held"})
-            self.assertIn("or switch that worktree to another branch first", result.text)
+            self.assertIn("Call from that worktree, or switch that worktree to another branch first", result.text)
             self.assertNotIn("git_status shows", result.text)
         for toolset, arguments in (("git", {"rename": "held", "new_name": "x"}), ("git", {"force_delete": "held"}),
                                    ("workflow", {"action": "rename", "name": "held", "newName": "x"}),

@@ -621,6 +621,21 @@ class Asking(Case):
         shown, _ = self.push(server, "reject", tags=True)
         self.assertIn("No tag is new there.\n", shown)
 
+    def test_tags_behind(self):
+        """tags beside a branch that is refused: without a new tag nobody is asked, else the question says that only tags go"""
+        server = self.start()
+        self.commit("c.txt", "c\n", "c")
+        self.push(server, "once")
+        self.git("commit", "-q", "--amend", "-m", "again")
+        result = self.push(server, tags=True)
+        self.assertTrue(result.failed, result)
+        self.assertIn("has commits that this branch does not have", result.text)
+        self.git("tag", "v1", "HEAD~1")
+        shown, result = self.push(server, "once", tags=True)
+        self.assertIn("Only tags go there. The remote's branch 'main' has commits that this branch does not have.\n",
+                      shown)
+        self.assertIn("These were pushed: refs/tags/v1", result.text)
+
     def test_tags_nothing(self):
         """tags that are all there already, beside a branch that is, are not asked about"""
         server = self.start()

@@ -128,6 +128,19 @@ class Undo(everyday.Case):
         self.fails_with(self.server, "BadArgs", "only 1 call of this session can be undone, not 2",
                         {"steps": 2})
 
+    def test_steps_possible(self):
+        """git_undo: where not all of the steps can be taken, it says how many can"""
+        for number in range(4):
+            self.write("f.txt", f"{number}\n")
+            self.server.says("git_commit", {"all": True, "message": f"{number}"})
+            if number == 1:
+                self.commit("f.txt", "theirs\n", "of somebody else")
+        for steps in (3, 4):
+            self.fails_with(self.server, "ExecutionFailed", "The last 2 calls can be undone: steps 2", {"steps": steps})
+        self.server.says("git_undo", {"steps": 2})
+        self.assertEqual(self.out("log", "-1", "--format=%s"), "of somebody else\n")
+        self.assertNotIn("can be undone", self.server.call("git_undo", {"steps": 2}).text)
+
     def test_everything(self):
         """git_undo: commit, switch, reset, stage and restore by hunk, byte for byte"""
         self.write("f.txt", text_with(at1="one"))

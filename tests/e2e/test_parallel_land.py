@@ -150,8 +150,11 @@ class Land(parallel.Parallel):
                           result.text)
             self.assertIn("\n  lines.txt (contents)\n", result.text)
             self.assertEqual("at commit " in result.text, strategy == "rebase")
+            self.assertIn("merge main into feature where", result.text)
             self.assertEqual(self.everything(), before)
             self.assertEqual(self.record()["outcome"], "error")
+        self.assertIn("merge main into feature by git_merge where",
+                      self.land("--toolset", "everyday", branch="feature").text)
 
     def test_operations(self):
         """a merge in progress in the working tree, and a branch that is being rebased or bisected"""

@@ -32,7 +32,7 @@ static const struct al_str *only_change(const struct al_merge_sides *sides)
 }
 
 int al_merge(struct al_staging *staging, const struct al_merge_sides *sides,
-             struct al_run_limits *budget, enum al_merge_outcome *ret_outcome,
+             struct al_run_limits *budget, enum al_text_merge *ret_outcome,
              struct al_str *ret_content, struct al_error *err)
 {
     const struct al_str nothing = AL_STR_INIT;

@@ -190,7 +190,7 @@ static int read_ours(const struct al_pull *pull, struct al_pull_item *item)
                         safe);
 }
 
-static void set_outcome(struct al_pull_item *item, enum al_merge_outcome outcome)
+static void set_outcome(struct al_pull_item *item, enum al_text_merge outcome)
 {
     if (outcome == AL_MERGE_BINARY)
         al_pull_keep_ours(item, "binary, and changed on both sides; the sandbox's file was kept. "
@@ -214,7 +214,7 @@ static int merge_item(const struct al_pull *pull, struct al_pull_item *item)
                                           .ours = &item->ours_text,
                                           .theirs = &stored.theirs };
     struct al_str *text = &item->result_text;
-    enum al_merge_outcome outcome = AL_MERGE_CLEAN;
+    enum al_text_merge outcome = AL_MERGE_CLEAN;
     int r = read_stored(pull, item, &stored);
 
     if (r == 0)

@@ -54,7 +54,7 @@ void al_pull_recover(struct al_staging *staging);
 /** The most bytes of one version that is merged. */
 #define AL_MERGE_MAX_BYTES (16u << 20)
 
-enum al_merge_outcome {
+enum al_text_merge {
     AL_MERGE_CLEAN,
     AL_MERGE_CONFLICT,  /**< the content has markers */
     AL_MERGE_BINARY,    /**< both sides changed and one is binary; there is no content */
@@ -74,7 +74,7 @@ struct al_merge_sides {
  * @param[out] ret_content  The result.  Cleared first.
  */
 int al_merge(struct al_staging *staging, const struct al_merge_sides *sides,
-             struct al_run_limits *budget, enum al_merge_outcome *ret_outcome,
+             struct al_run_limits *budget, enum al_text_merge *ret_outcome,
              struct al_str *ret_content, struct al_error *err);
 
 #endif

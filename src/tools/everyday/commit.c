@@ -45,11 +45,8 @@ static int show(struct al_call *call, struct al_repo *repo, const char *index, s
                 struct al_error *err)
 {
     const struct al_diff_options options = { .unified = -1, .cached = true, .index = index };
-    char **expected = &al_call_plan(call)->expected;
-    int r;
+    int r = al_git_expect_commit(repo, index, &al_call_plan(call)->expected, NULL, err);
 
-    free(al_take(expected));
-    r = al_git_expect_commit(repo, index, expected, err);
     return r < 0 ? r : al_git_diff_excerpt(repo, &options, out, err);
 }
 

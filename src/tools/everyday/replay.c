@@ -577,20 +577,6 @@ static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *
     return r;
 }
 
-static int replay(struct al_call *call, struct al_merge_outcome *ret_outcome, struct al_error *err)
-{
-    struct al_repo *repo = al_call_repo(call);
-    al_auto(al_freep) char *head = al_ref_head(&repo->at);
-    int r = al_everyday_check_idle(call, err);
-
-    if (r == 0 && strcmp(head, attempt_of(call)->work->head) != 0)
-        r = al_failure_set(err, "Nothing was done; call again.",
-                           "The branch moved while this was prepared");
-    return r < 0 ? r
-                 : al_replay_work_do(repo, attempt_of(call)->work, al_call_max_bytes(call),
-                                     ret_outcome, err);
-}
-
 /* The commits that were replayed, without those that left nothing. */
 static size_t count_kept(const struct al_replay_work *work)
 {
@@ -603,38 +589,47 @@ static size_t count_kept(const struct al_replay_work *work)
 
 #define COMMITS_SHOWN 20
 
-/* The newest first.  A commit that stayed in its place is not new, and one that others were melded
- * into comes once. */
+/* The newest first.  One that others were melded into comes once. */
 static void add_commits(struct al_call *call, struct al_str *text)
 {
     const struct al_replay_work *work = attempt_of(call)->work;
     const struct al_strv *done = &work->replayed.commits;
-    const size_t count = count_kept(work);
     const char *last = "";
-    size_t shown = 0;
+    size_t count = 0;
 
-    for (size_t i = done->count - work->rests; i > 0 && shown < COMMITS_SHOWN; i--) {
+    for (size_t i = done->count - work->rests; i > 0; i--) {
         const char *oid = done->items[i - 1];
-        const struct al_commit_read *commit = al_inmemory_known(work->memory, oid);
         al_auto(al_freep) char *subject = NULL, *safe = NULL;
 
-        if (!*oid || !commit->is_made || !strcmp(oid, last))
+        if (!*oid || !strcmp(oid, last))
             continue;
-        subject = al_message_subject(commit->message);
+        last = oid;
+        if (count++ >= COMMITS_SHOWN)
+            continue;
+        subject = al_message_subject(al_inmemory_known(work->memory, oid)->message);
         safe = al_text_sanitize_line(subject);
         al_str_addf(text, "  %.8s %s\n", oid, safe);
-        last = oid;
-        shown++;
     }
     if (count > COMMITS_SHOWN)
         al_str_addf(text, "  and %zu older ones\n", count - COMMITS_SHOWN);
+}
+
+/* The commits that the plan drops. */
+static size_t count_dropped(const struct al_objects *plan)
+{
+    size_t dropped = 0;
+
+    for (size_t i = 0; i < plan->count; i++)
+        dropped += at(plan, i)->action == DO_DROP;
+    return dropped;
 }
 
 static void add_rebased(struct al_call *call, const struct rebase_args *args,
                         const struct al_merge_outcome *outcome, struct al_str *text)
 {
     const struct al_replay_work *work = attempt_of(call)->work;
-    const size_t nsteps = work->nsteps - work->rests, dropped = nsteps - count_kept(work);
+    const size_t nsteps = work->nsteps - work->rests, empty = nsteps - count_kept(work);
+    const size_t dropped = count_dropped(&args->plan);
 
     if (outcome->up_to_date) {
         al_str_adds(text, "Nothing to do: the commits are there already, as they are to be.\n");
@@ -646,9 +641,11 @@ static void add_rebased(struct al_call *call, const struct rebase_args *args,
     else if (!work->is_root)
         al_str_addf(text, "%.8s", work->onto);
     al_str_addf(text, ", %s replayed", al_counted(nsteps, "commit", "commits").text);
+    if (empty)
+        al_str_addf(text, ", %zu of them dropped as empty", empty);
     if (dropped)
-        al_str_addf(text, ", %zu of them dropped as empty", dropped);
-    al_str_adds(text, dropped < nsteps ? "; newest first:\n" : "\n");
+        al_str_addf(text, ", %zu dropped by the plan", dropped);
+    al_str_adds(text, empty < nsteps ? "; newest first:\n" : "\n");
 }
 
 static void add_picked(struct al_call *call, const struct pick_args *args, struct al_str *text)
@@ -673,8 +670,11 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
     const bool rebases = is_rebase(call);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     struct al_str *text = &result->text;
-    int r = replay(call, &outcome, err);
+    int r = al_everyday_check_idle(call, err);
 
+    if (r == 0)
+        r = al_replay_work_do(al_call_repo(call), attempt->work, al_call_max_bytes(call), &outcome,
+                              err);
     if (r < 0)
         return r;
     if (outcome.conflicted || (rebases && outcome.in_progress)) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_undo: take back what this session's own last calls changed, or an undo. */
 
+#include <inttypes.h>
+
 #include "history/rollback.h"
 #include "tools/private.h"
 
@@ -154,13 +156,61 @@ static int refuse(const struct al_rollback *rollback, struct al_error *err)
                           list.buf);
 }
 
+static int roll_back(struct al_call *call, const struct undo_args *args, int64_t steps,
+                     bool dry_run, struct al_rollback *rollback, struct al_error *err)
+{
+    const struct al_session *session = al_call_session(call);
+
+    if (!session->checkpoints || !session->journal)
+        return al_failure_set(err,
+                              "A user can allow checkpoints: journal.checkpoints, and no "
+                              "--no-git.",
+                              "This session takes no checkpoints, so nothing can be undone");
+    return al_rollback_run(al_call_repo(call),
+                           &(struct al_rollback_options){
+                               .journal = session->journal,
+                               .settings = session->checkpoints,
+                               .confinement = session->confinement,
+                               .lock_wait_ms = al_call_budget(call)->left_ms,
+                               .count = is_redo(args) ? 0 : (size_t)steps,
+                               .agent = al_call_agent(call),
+                               .own_session = true,
+                               .session = session->number,
+                               .dry_run = dry_run,
+                               .redo = is_redo(args),
+                           },
+                           rollback, err);
+}
+
+/* Say how many of several steps can be taken, if any. */
+static int tell_possible(struct al_call *call, const struct undo_args *args, struct al_error *err)
+{
+    int64_t possible = 0;
+    int r = 0;
+
+    while (r == 0 && possible + 1 < args->steps.value) {
+        al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
+
+        r = roll_back(call, args, possible + 1, true, &rollback, NULL);
+        possible += r == 0;
+    }
+    if (possible && err) {
+        al_auto(al_freep) char *message = al_take(&err->message);
+
+        err->message = al_asprintf("%s. The last %s can be undone: steps %" PRId64, message,
+                                   al_counted((size_t)possible, "call", "calls").text, possible);
+    }
+    return AL_ERR_EXECUTION;
+}
+
 /* There may be nothing to undo, which is an answer. */
 static int end(struct al_call *call, const struct undo_args *args, int r,
                const struct al_rollback *rollback, struct al_result *result, struct al_error *err)
 {
     if (r == AL_ERR_APPROVAL_REQUIRED || (r < 0 && rollback->unsaved.count)) {
         al_error_clear(err);
-        return refuse(rollback, err);
+        (void)refuse(rollback, err);
+        return tell_possible(call, args, err);
     }
     if (r == AL_ERR_NOT_FOUND && al_starts_with(err->message, "only ")) {
         al_auto(al_freep) char *why = al_take(&err->message);
@@ -188,40 +238,15 @@ static int end(struct al_call *call, const struct undo_args *args, int r,
     return 0;
 }
 
-static int roll_back(struct al_call *call, const struct undo_args *args, bool dry_run,
-                     struct al_rollback *rollback, struct al_error *err)
-{
-    const struct al_session *session = al_call_session(call);
-
-    if (!session->checkpoints || !session->journal)
-        return al_failure_set(err,
-                              "A user can allow checkpoints: journal.checkpoints, and no "
-                              "--no-git.",
-                              "This session takes no checkpoints, so nothing can be undone");
-    return al_rollback_run(al_call_repo(call),
-                           &(struct al_rollback_options){
-                               .journal = session->journal,
-                               .settings = session->checkpoints,
-                               .confinement = session->confinement,
-                               .lock_wait_ms = al_call_budget(call)->left_ms,
-                               .count = is_redo(args) ? 0 : (size_t)args->steps.value,
-                               .agent = al_call_agent(call),
-                               .own_session = true,
-                               .session = session->number,
-                               .dry_run = dry_run,
-                               .redo = is_redo(args),
-                           },
-                           rollback, err);
-}
-
 /* Rules look at the branches that it moves, and at the files; without rules nobody asks, and it may
  * be about any.  A call that cannot be undone is told when that is tried. */
 static int resolve(struct al_call *call, struct al_error *err)
 {
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     const struct undo_args *args = al_call_args(call);
-    const bool known = args->dry_run || (al_call_has_rules(call) &&
-                                         roll_back(call, args, true, &rollback, NULL) == 0);
+    const bool known =
+        args->dry_run || (al_call_has_rules(call) &&
+                          roll_back(call, args, args->steps.value, true, &rollback, NULL) == 0);
 
     (void)err;
     if (!known)
@@ -246,7 +271,7 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
     const struct undo_args *args = al_call_args(call);
     const bool idle = al_git_operation_state(al_call_repo(call)) == AL_IN_PROGRESS_NONE;
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
-    int r = roll_back(call, args, args->dry_run, &rollback, err);
+    int r = roll_back(call, args, args->steps.value, args->dry_run, &rollback, err);
 
     if (r == 0 && idle) /* what comes back is of this session */
         al_operation_note_begun(al_call_repo(call), al_call_session(call)->number);

@@ -187,9 +187,11 @@ static void add_side(const struct al_named_branch *branch, struct al_str *out)
     al_place_addf(out, "%s (%.*s)", al_named_branch_name(branch), AL_SHORT_ID, branch->oid);
 }
 
-static void write_conflict(const struct al_repo *repo, const struct al_landing *landing,
+static void write_conflict(const struct al_call *call, const struct al_landing *landing,
                            struct al_str *out)
 {
+    const struct al_repo *repo = al_call_repo(call);
+    const bool merges = al_session_has(al_call_session(call), "git_merge", NULL);
     const struct al_conflicts *conflicts = &landing->conflict.files;
 
     al_str_adds(out, "Nothing was landed: ");
@@ -211,16 +213,17 @@ static void write_conflict(const struct al_repo *repo, const struct al_landing *
     if (conflicts->count > CONFLICTS_SHOWN)
         al_str_addf(out, "  … and %zu more\n", conflicts->count - CONFLICTS_SHOWN);
     al_place_addf(out,
-                  "To go on: merge %s into %s where that is checked out, resolve the conflicts, "
+                  "To go on: merge %s into %s%s where that is checked out, resolve the conflicts, "
                   "commit, and land it again\n",
-                  al_named_branch_name(&landing->into), al_named_branch_name(&landing->branch));
+                  al_named_branch_name(&landing->into), al_named_branch_name(&landing->branch),
+                  merges ? " by git_merge" : "");
 }
 
-static void write_idle(const struct al_repo *repo, const struct al_landing *landing,
+static void write_idle(const struct al_call *call, const struct al_landing *landing,
                        struct al_str *out)
 {
     if (landing->is_conflicted) {
-        write_conflict(repo, landing, out);
+        write_conflict(call, landing, out);
     } else if (landing->is_diverged) {
         al_str_adds(out, "Nothing was landed: ");
         add_side(&landing->into, out);
@@ -251,7 +254,7 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
     int r;
 
     if (al_landing_is_idle(landing)) {
-        write_idle(repo, landing, text);
+        write_idle(call, landing, text);
         result->not_done = landing->is_conflicted || landing->is_diverged;
         return 0;
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The toolset `staging`: git_push, git_pull and git_branches, which have a target, and git_merge.
  */
-#include "tools/toolsets.h"
+#include "tools/private.h"
 
 #include "base/base64.h"
-#include "call/call.h"
 #include "git/reading/read_object.h"
 #include "git/refs.h"
 #include "guard/root.h"
@@ -374,24 +373,6 @@ static int resolve_pull(struct al_call *call, struct al_error *err)
     return 0;
 }
 
-/* Strings as an array, as many as fit into `left` bytes. */
-static json_t *strings(const struct al_strv *items, size_t *left, bool *ret_truncated)
-{
-    json_t *array = al_json_array();
-
-    for (size_t i = 0; i < items->count; i++) {
-        size_t len = strlen(items->items[i]) + 3; /* quotes and a comma */
-
-        if (len > *left) {
-            *ret_truncated = true;
-            break;
-        }
-        *left -= len;
-        al_json_append(array, al_json_string(items->items[i]));
-    }
-    return array;
-}
-
 static int pull(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     const struct target_call *args = al_call_args(call);
@@ -403,8 +384,8 @@ static int pull(struct al_call *call, struct al_result *result, struct al_error 
     al_auto(al_freep) char *shown = al_target_shown(&target);
     al_auto(al_freep) char *name = al_text_sanitize_line(branch + strlen(AL_HEADS));
     al_auto(al_freep) char *where = al_asprintf("%s (branch: %s)", shown, name);
-    size_t left = al_call_max_bytes(call);
-    json_t *conflicts;
+    size_t room = al_call_max_bytes(call);
+    json_t *names, *conflicts;
     int r = al_pull(staging,
                     &(struct al_pull_request){
                         .repo = al_call_repo(call),
@@ -419,9 +400,10 @@ static int pull(struct al_call *call, struct al_result *result, struct al_error 
 
     if (r < 0)
         return r;
-    conflicts = strings(&pulled.conflicts, &left, &result->truncated);
-    al_result_set(result, "pulled", strings(&pulled.pulled, &left, &result->truncated));
-    al_result_set(result, "conflicts", conflicts);
+    al_result_set(result, "pulled", names = al_json_array());
+    al_result_set(result, "conflicts", conflicts = al_json_array());
+    al_workflow_add_names(&pulled.conflicts, conflicts, &room, &result->truncated);
+    al_workflow_add_names(&pulled.pulled, names, &room, &result->truncated);
     for (size_t i = 0; i < pulled.notes.count; i++)
         al_result_note(result, pulled.notes.items[i]);
     return 0;
@@ -478,7 +460,8 @@ static int list_branches(struct al_call *call, struct al_result *result, struct 
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *head = is_remote(call, NULL) ? NULL : al_ref_read_head(&repo->at);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    size_t left = al_call_max_bytes(call);
+    size_t room = al_call_max_bytes(call);
+    json_t *branches;
     int r = is_remote(call, NULL)
                 ? al_mirror_branches(repo->mirror, &names, &result->truncated, err)
                 : al_git_read_refs(repo, &(struct al_refs_query){ .ids = true }, take_branch,
@@ -486,7 +469,8 @@ static int list_branches(struct al_call *call, struct al_result *result, struct 
 
     if (r < 0)
         return r;
-    al_result_set(result, "branches", strings(&names, &left, &result->truncated));
+    al_result_set(result, "branches", branches = al_json_array());
+    al_workflow_add_names(&names, branches, &room, &result->truncated);
     if (head && al_starts_with(head, mark)) /* it need not exist */
         al_result_set(result, "current", al_json_string(head + strlen(mark)));
     return 0;
@@ -536,7 +520,7 @@ static const struct al_param merge_params[] = {
 };
 
 /* The advice about a conflict that has no markers; NULL: there are some, or none are needed. */
-static const char *note_of(enum al_merge_outcome outcome)
+static const char *note_of(enum al_text_merge outcome)
 {
     if (outcome == AL_MERGE_BINARY)
         return "the content is binary and changed on both sides: this is ours, choose one of them";
@@ -556,7 +540,7 @@ static int merge(struct al_call *call, struct al_result *result, struct al_error
     const struct al_merge_sides sides = { .base = args->base ? &base : NULL,
                                           .ours = &ours,
                                           .theirs = &theirs };
-    enum al_merge_outcome outcome = AL_MERGE_CLEAN;
+    enum al_text_merge outcome = AL_MERGE_CLEAN;
     int r = al_content_decode("ours", args->ours, args->encoding, &ours, err);
 
     if (r == 0)

@@ -149,22 +149,25 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
     return r;
 }
 
-int al_git_expect_commit(const struct al_repo *repo, const char *index, char **ret_expected,
-                         struct al_error *err)
+int al_git_expect_commit(const struct al_repo *repo, const char *index, char **expected,
+                         bool *ret_same, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_strv_clear) struct al_strv merged = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str expected = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str now = AL_STR_INIT;
     char changes[AL_OID_TEXT];
     int r = digest_changes(repo, head, NULL, index, changes, err);
 
     if (r < 0)
         return r;
-    al_str_addf(&expected, "%s %s", changes, head);
+    al_str_addf(&now, "%s %s", changes, head);
     al_operation_heads(repo, "MERGE_HEAD", &merged);
     for (size_t i = 0; i < merged.count; i++)
-        al_str_addf(&expected, " %s", merged.items[i]);
-    *ret_expected = al_str_detach(&expected);
+        al_str_addf(&now, " %s", merged.items[i]);
+    if (ret_same)
+        *ret_same = *expected && !strcmp(*expected, now.buf);
+    free(*expected);
+    *expected = al_str_detach(&now);
     return 0;
 }
 
@@ -172,16 +175,15 @@ int al_git_check_expected(const struct al_repo *repo, const char *index, const c
                           struct al_error *err)
 {
     al_auto(al_freep) char *now = NULL;
-    int r = al_git_expect_commit(repo, index, &now, err);
+    int r = al_git_expect_commit(repo, index, &now, NULL, err);
 
     if (r < 0 || !strcmp(now, expected))
         return r;
-    r = al_error_set(err, AL_ERR_EXECUTION,
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_EXECUTION,
                      "The commit differs from what was shown, since another program changed a file "
-                     "or the index meanwhile; nothing was committed");
-    if (err)
-        err->remedy = "git_commit again shows the change as it is now.";
-    return r;
+                     "or the index meanwhile; nothing was committed"),
+        err, "git_commit again shows the change as it is now.");
 }
 
 /* Compare HEAD's commit, which was just made, with the expected one.  git leaves out a parent that

@@ -21,10 +21,12 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_str *out, struct
  * modes, and what its parents are taken from.
  *
  * @param index              The index file to commit; NULL: the repository's own.
- * @param[out] ret_expected  For al_git_commit(); the caller frees it.
+ * @param[in,out] expected   For al_git_commit(): an earlier one, or NULL, is replaced.  The caller
+ *                           frees it.
+ * @param[out] ret_same      It is as it was; NULL: not asked.
  */
-int al_git_expect_commit(const struct al_repo *repo, const char *index, char **ret_expected,
-                         struct al_error *err);
+int al_git_expect_commit(const struct al_repo *repo, const char *index, char **expected,
+                         bool *ret_same, struct al_error *err);
 
 /** Compare what an index would commit now with that; AL_ERR_EXECUTION when it differs. */
 int al_git_check_expected(const struct al_repo *repo, const char *index, const char *expected,

@@ -162,13 +162,12 @@ static int save(const struct al_repo *repo, bool exactly, char **ret_oid, struct
     r = al_git_run_word(repo, &command, ret_oid, err);
     if (r < 0 || *ret_oid)
         return r;
-    r = al_error_set(err, AL_ERR_EXECUTION,
-                     "git cannot save the uncommitted changes, and no file was changed");
-    if (err)
-        err->remedy =
-            "A file that is only intended to be added (git add -N), or whose line endings git "
-            "would not bring back, is in the way: git_commit it first.";
-    return r;
+    return al_error_remedy(
+        al_error_set(err, AL_ERR_EXECUTION,
+                     "git cannot save the uncommitted changes, and no file was changed"),
+        err,
+        "A file that is only intended to be added (git add -N), or whose line endings git would "
+        "not bring back, is in the way: git_commit it first.");
 }
 
 /* `ours` and `theirs`: a commit, or a stash entry, whose second parent has what is staged. */

@@ -181,14 +181,14 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     if (r < 0)
         return r;
     status = status_line(&output, options);
+    if (options->tags)
+        list_new_tags(&output, &ret_pushed->tags);
     if (status && *status == '!') {
         ret_pushed->is_rejected = true;
         ret_pushed->is_stale = strstr(status, "(stale info)");
         ret_pushed->is_behind = strstr(status, "(non-fast-forward)");
         r = rejected(&output, options->branch, status, err);
-        if (options->tags && !options->looks)
-            list_new_tags(&output, &ret_pushed->tags);
-        if (ret_pushed->tags.count && err)
+        if (ret_pushed->tags.count && !options->looks && err)
             add_pushed(&ret_pushed->tags, err);
         return r;
     }
@@ -204,8 +204,6 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     ret_pushed->forced = *status == '+';
     if (*status == ' ' || *status == '+')
         ret_pushed->range = al_strndup(status + 1, strcspn(status + 1, " "));
-    if (options->tags)
-        list_new_tags(&output, &ret_pushed->tags);
     add_hook_words(&output, &ret_pushed->from_hook);
     ret_pushed->is_cut = output.out.out.len > max_bytes;
     return 0;

@@ -108,18 +108,19 @@ static int is_held(const struct al_repo *repo, const struct al_worktree_entry *e
 {
     al_auto(al_freep) char *branch = al_text_sanitize_line(entry->branch);
     al_auto(al_freep) char *path = al_text_sanitize_line(entry->path);
-    int r = al_error_set(err, AL_ERR_EXECUTION, "'%s' is checked out in the worktree '%s'%s",
-                         branch, path, entry->is_gone ? ", whose files are gone" : "");
+    const char *remedy =
+        !entry->is_gone
+            ? "Call from that worktree, or switch that worktree to another branch first."
+        : is_ours(repo, entry) ? "git_worktree with action remove removes what is left of it."
+        : entry->locked
+            ? "It is locked, perhaps for a disk that comes back; if not, a user can free "
+              "the branch with 'git worktree unlock', then 'git worktree prune'."
+            : "A user can free the branch with 'git worktree prune'.";
 
-    if (err)
-        err->remedy =
-            !entry->is_gone ? "Work on it there, or switch that worktree to another branch first."
-            : is_ours(repo, entry) ? "git_worktree with action remove removes what is left of it."
-            : entry->locked
-                ? "It is locked, perhaps for a disk that comes back; if not, a user can "
-                  "free the branch with 'git worktree unlock', then 'git worktree prune'."
-                : "A user can free the branch with 'git worktree prune'.";
-    return r;
+    return al_error_remedy(al_error_set(err, AL_ERR_EXECUTION,
+                                        "'%s' is checked out in the worktree '%s'%s", branch, path,
+                                        entry->is_gone ? ", whose files are gone" : ""),
+                           err, remedy);
 }
 
 int al_worktree_check_free(const struct al_repo *repo, const char *branch, bool is_ok_here,

@@ -11,15 +11,15 @@ static void set_text(struct al_str *text, const char *content)
 }
 
 /* Merge texts; a NULL base is not known. */
-static void assert_merges(struct stager *s, const char *const texts[3],
-                          enum al_merge_outcome outcome, const char *content)
+static void assert_merges(struct stager *s, const char *const texts[3], enum al_text_merge outcome,
+                          const char *content)
 {
     al_auto(al_str_clear) struct al_str base = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str ours = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str theirs = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str merged = AL_STR_INIT;
     const struct al_merge_sides sides = { texts[0] ? &base : NULL, &ours, &theirs };
-    enum al_merge_outcome found;
+    enum al_text_merge found;
 
     set_text(&base, texts[0] ? texts[0] : "");
     set_text(&ours, texts[1]);
@@ -45,14 +45,14 @@ static void merges_lines(void **state)
 }
 
 /* Merge a version of `len` bytes, with a NUL at `nul` if it is before the end, with another one. */
-static enum al_merge_outcome outcome_of(struct stager *s, size_t len, size_t nul)
+static enum al_text_merge outcome_of(struct stager *s, size_t len, size_t nul)
 {
     al_auto(al_str_clear) struct al_str base = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str ours = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str theirs = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str merged = AL_STR_INIT;
     const struct al_merge_sides sides = { &base, &ours, &theirs };
-    enum al_merge_outcome outcome;
+    enum al_text_merge outcome;
 
     set_text(&base, "b\n");
     set_text(&theirs, "t\n");
@@ -76,13 +76,13 @@ static void binary_content_is_not_merged(void **state)
 }
 
 /* Of two versions as long as this only the same beginnings were read. */
-static enum al_merge_outcome outcome_of_equal(struct stager *s, size_t len)
+static enum al_text_merge outcome_of_equal(struct stager *s, size_t len)
 {
     al_auto(al_str_clear) struct al_str base = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str both = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str merged = AL_STR_INIT;
     const struct al_merge_sides sides = { &base, &both, &both };
-    enum al_merge_outcome outcome;
+    enum al_text_merge outcome;
 
     while (both.len < len)
         al_str_addc(&both, '\n');

@@ -21,9 +21,9 @@ static int commit(struct world *w, const char *expected)
 static char *expect(struct world *w)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    char *expected;
+    char *expected = NULL;
 
-    assert_int_equal(al_git_expect_commit(repo, NULL, &expected, NULL), 0);
+    assert_int_equal(al_git_expect_commit(repo, NULL, &expected, NULL, NULL), 0);
     return expected;
 }
 
