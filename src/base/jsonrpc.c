@@ -73,19 +73,23 @@ static bool key_is(const char *key, const char *end, const char *name)
     return text && json_string_length(text) == len && !memcmp(json_string_value(text), name, len);
 }
 
-/* Set *ret_last to the last member of that name, and return how many there are. */
-static size_t find_members(struct al_raw_json object, const char *name,
-                           struct al_raw_json *ret_last)
+/* The members of a name. */
+struct members {
+    struct al_raw_json last;
+    size_t count;
+};
+
+static struct members find_members(struct al_raw_json object, const char *name)
 {
+    struct members found = { .count = 0 };
     const char *p, *end;
-    size_t count = 0;
 
     if (!object.at)
-        return 0;
+        return found;
     end = object.at + object.len;
     p = skip_space(object.at, end);
     if (p == end || *p != '{')
-        return 0;
+        return found;
     p = skip_space(p + 1, end);
     while (p < end && *p == '"') {
         const char *key = p, *key_end = skip_string(p, end), *value;
@@ -96,30 +100,19 @@ static size_t find_members(struct al_raw_json object, const char *name,
         value = skip_space(value, end);
         p = skip_value(value, end);
         if (key_is(key, key_end, name)) {
-            *ret_last = (struct al_raw_json){ value, (size_t)(p - value) };
-            count++;
+            found.last = (struct al_raw_json){ value, (size_t)(p - value) };
+            found.count++;
         }
         p = skip_space(p, end);
         if (p < end && *p == ',')
             p = skip_space(p + 1, end);
     }
-    return count;
+    return found;
 }
 
 struct al_raw_json al_raw_json_member(struct al_raw_json object, const char *name)
 {
-    struct al_raw_json found = { NULL, 0 };
-
-    (void)find_members(object, name, &found);
-    return found;
-}
-
-/* The number of members called `name`. */
-static size_t raw_json_count_members(struct al_raw_json object, const char *name)
-{
-    struct al_raw_json ignored = { NULL, 0 };
-
-    return find_members(object, name, &ignored);
+    return find_members(object, name).last;
 }
 
 struct al_raw_json al_raw_json_next(struct al_raw_json array, struct al_raw_json item)
@@ -307,11 +300,12 @@ static char *token_at(const struct al_rpc_message *message, const char *const *p
 
 char *al_rpc_broken_id(const char *line, size_t len)
 {
-    const struct al_raw_json text = { line, len }, id = al_raw_json_member(text, "id");
+    const struct members ids = find_members((struct al_raw_json){ line, len }, "id");
+    const struct al_raw_json id = ids.last;
     al_auto(al_json_decrefp) json_t *value =
         id.at ? json_loadb(id.at, id.len, JSON_DECODE_ANY, NULL) : NULL;
 
-    if (id.len > AL_RPC_TOKEN_MAX_BYTES || raw_json_count_members(text, "id") != 1)
+    if (id.len > AL_RPC_TOKEN_MAX_BYTES || ids.count != 1)
         return NULL;
     return canonical(value, id);
 }
@@ -403,7 +397,7 @@ static void classify(struct al_rpc_message *message)
         return;
     }
     unique = message->exact || has_unique_names(message);
-    if (unique || raw_json_count_members(message->text, "id") == 1)
+    if (unique || find_members(message->text, "id").count == 1)
         message->id = al_rpc_token(message, id_path);
     message->params = json_object_get(body, "params");
     message->method = json_string_value(method);

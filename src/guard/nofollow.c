@@ -233,13 +233,9 @@ char *al_nofollow_blocked(int dir_fd, const char *path)
     return NULL;
 }
 
-struct finding {
-    bool (*is_left)(const void *payload, const char *path);
-    const void *payload;
-};
-
-static char *find_file(const struct finding *finding, int parent_fd, const char *name,
-                       const char *path, unsigned depth)
+static char *find_file(int parent_fd, const char *name, const char *path,
+                       bool (*is_left)(const void *payload, const char *path), const void *payload,
+                       unsigned depth)
 {
     al_auto(al_closedirp) DIR *dir =
         al_fs_list(al_nofollow_open(parent_fd, name, O_RDONLY | O_DIRECTORY));
@@ -256,8 +252,8 @@ static char *find_file(const struct finding *finding, int parent_fd, const char 
             fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         if (S_ISDIR(st.st_mode))
-            file = find_file(finding, dirfd(dir), entry->d_name, below, depth + 1);
-        else if (!finding->is_left(finding->payload, below))
+            file = find_file(dirfd(dir), entry->d_name, below, is_left, payload, depth + 1);
+        else if (!is_left(payload, below))
             file = al_take(&below);
         if (file && (!found || strcmp(file, found) < 0)) {
             free(found);
@@ -271,7 +267,7 @@ char *al_nofollow_find_file(int parent_fd, const char *name, const char *path,
                             bool (*is_left)(const void *payload, const char *path),
                             const void *payload)
 {
-    return find_file(&(struct finding){ is_left, payload }, parent_fd, name, path, 0);
+    return find_file(parent_fd, name, path, is_left, payload, 0);
 }
 
 bool al_path_goes_up(const char *path)

@@ -42,11 +42,6 @@ static bool glob(const char *pattern, const char *text)
     return fnmatch(pattern, text, 0) == 0;
 }
 
-static bool matches_name(const char *pattern, const char *name)
-{
-    return !pattern || glob(pattern, name);
-}
-
 /* The way to match one item of a list. */
 typedef bool (*match_fn)(const char *pattern, const char *item);
 
@@ -147,7 +142,8 @@ static bool restricts(const struct al_rule *rule, const struct al_policy_query *
 
 static bool names(const struct al_rule *rule, const char *tool, const char *operation)
 {
-    return matches_name(rule->tool, tool) && matches_name(rule->operation, operation);
+    return (!rule->tool || glob(rule->tool, tool)) &&
+           (!rule->operation || glob(rule->operation, operation));
 }
 
 static bool matches(const struct al_rule *rule, const struct al_policy_query *query)
