@@ -62,6 +62,28 @@ class Counts(rollback.Rollback):
                     self.assertEqual((done.returncode, done.stdout, done.stderr),
                                      (1, "", "Error: rollback requires git repository\n"))
 
+    def test_git_directory_gone(self):
+        """what was removed with .git is told from what comes back, and that does"""
+        before = self.snapshot()
+        self.assertEqual(self.command("run", "--", "rm", "-rf", ".git").returncode, 0)
+        done = self.command("rollback")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("Error: rollback requires git repository\nThe checkpoints of this directory are there still.",
+                      done.stderr)
+        self.git("init", "-q")
+        self.rollback("--force")
+        self.assert_same(before)
+
+    def test_moved(self):
+        """only where nothing was executed it is said that a repository may have been moved"""
+        moved = "A repository that was moved has its history at its old path."
+        self.assertIn(moved, self.command("rollback").stderr)
+        self.write("a.txt", "two\n")
+        self.ok("git_add", {"paths": ["a.txt"]})
+        done = self.command("rollback", "7")
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn(moved, done.stderr)
+
     def test_journal(self):
         """a rollback is a line like others, and a refused one too"""
         self.write("a.txt", "two\n")

@@ -187,6 +187,16 @@ class Asks(rollback.Rollback):
         os.close(ours)
         self.assertEqual((self.root / "a.txt").read_text(), "one\n")
 
+    def test_interrupted_waiting(self):
+        """so does Ctrl-C while it waits for another git, with the same exit code"""
+        with open(self.root / ".git/index.lock", "wb"), \
+                subprocess.Popen([harness.AIRLOCK, "rollback"], cwd=self.root, env=self.env,
+                                 stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            self.assertIn(b"index.lock", process.stderr.readline())
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(harness.WATCHDOG_SECONDS), 130)
+        self.assertEqual((self.root / "a.txt").read_text(), "one\n")
+
     def test_unasked(self):
         """-y and --yes do not ask, and neither does what refuses anyway"""
         for flag, content in (("-y", "two\n"), ("--yes", "one\n")):

@@ -52,8 +52,7 @@
 /** The columns from left to right. */
 enum column {
     COLUMN_TIME,
-    COLUMN_PID, /* only for running calls, which have no number, no outcome and no duration */
-    COLUMN_SEQ,
+    COLUMN_NUMBER, /* of the execution; of a running call, which has none, its process */
     COLUMN_TOOL,
     COLUMN_OPERATION,
     COLUMN_DECISION,
@@ -90,8 +89,7 @@ static const struct {
     bool right;
 } layout[COLUMN_COUNT] = {
     [COLUMN_TIME] = { "TIME", 0, false },
-    [COLUMN_PID] = { "PID", 0, true },
-    [COLUMN_SEQ] = { "SEQ", 0, true },
+    [COLUMN_NUMBER] = { "SEQ", 0, true },
     [COLUMN_TOOL] = { "TOOL", TOOL_MAX_WIDTH, false },
     [COLUMN_OPERATION] = { "OPERATION", OPERATION_MAX_WIDTH, false },
     [COLUMN_DECISION] = { "DECISION", OPERATION_MAX_WIDTH, false },
@@ -111,22 +109,6 @@ static size_t text_columns(const char *text)
 
     (void)al_columns_cut(text, strlen(text), SIZE_MAX, &columns);
     return columns;
-}
-
-/* Append as much text as fits into `room` columns, with an ellipsis if it is cut.  Returns the
- * columns used. */
-static size_t add_truncated(struct al_str *out, const char *text, size_t room)
-{
-    const bool cut = text_columns(text) > room;
-    size_t used, bytes;
-
-    if (room == 0)
-        return 0;
-    bytes = al_columns_cut(text, strlen(text), room - cut, &used);
-    al_str_add(out, text, bytes);
-    if (cut)
-        al_str_adds(out, "\u2026");
-    return used + cut;
 }
 
 /* --- Cells --- */
@@ -262,8 +244,7 @@ static void table_add(struct table *table, const json_t *line)
     bool with_year = !table->width || table->width >= DATE_MIN_WIDTH;
     char *cells[COLUMN_COUNT] = {
         [COLUMN_TIME] = local_time(line, with_year),
-        [COLUMN_PID] = number_of(line, "pid"),
-        [COLUMN_SEQ] = number_of(line, "seq"),
+        [COLUMN_NUMBER] = number_of(line, table->running ? "pid" : "seq"),
         [COLUMN_TOOL] = text_of(line, "tool"),
         [COLUMN_OPERATION] = text_of(line, "operation"),
         [COLUMN_DECISION] = text_of(line, "decision"),
@@ -299,20 +280,25 @@ struct line {
     size_t padding; /* spaces to write before the next cell */
 };
 
+/* Append a text in at most so many columns, with an ellipsis if it is cut. */
 static void add_cell(struct line *line, const char *text, size_t max_width, const char *colour)
 {
-    size_t used;
+    size_t room, used, bytes;
+    bool is_cut;
 
     if (!*text || !line->room)
         return;
-    if (line->padding >= line->room)
+    if (line->padding > line->room)
         line->padding = line->room;
     al_str_addf(line->out, "%*s%s", (int)line->padding, "", colour ? colour : "");
     line->room -= line->padding;
     line->padding = 0;
-    used = add_truncated(line->out, text, max_width < line->room ? max_width : line->room);
-    line->room -= used;
-    al_str_adds(line->out, colour ? RESET : "");
+    room = max_width < line->room ? max_width : line->room;
+    is_cut = room && text_columns(text) > room;
+    bytes = al_columns_cut(text, strlen(text), room - is_cut, &used);
+    al_str_add(line->out, text, bytes);
+    al_str_addf(line->out, "%s%s", is_cut ? "\u2026" : "", colour ? RESET : "");
+    line->room -= used + is_cut;
 }
 
 static const char *colour_of(const char *outcome)
@@ -322,23 +308,15 @@ static const char *colour_of(const char *outcome)
     return al_shell_words_list(" cancelled interrupted dry_run ", outcome) ? YELLOW : RED;
 }
 
+/* A running call has no decision, no outcome and no duration yet. */
 static bool is_hidden(const struct table *table, size_t column)
 {
-    switch (column) {
-    case COLUMN_PID:
-        return !table->running;
-    case COLUMN_SEQ:
-    case COLUMN_DECISION:
-    case COLUMN_OUTCOME:
-    case COLUMN_MS:
-        return table->running;
-    case COLUMN_AGENT:
+    if (column == COLUMN_AGENT)
         return !table->with_agents;
-    case COLUMN_REPOSITORY:
+    if (column == COLUMN_REPOSITORY)
         return !table->common_dir && !table->running;
-    default:
-        return false;
-    }
+    return table->running &&
+           (column == COLUMN_DECISION || column == COLUMN_OUTCOME || column == COLUMN_MS);
 }
 
 /* The columns left for the summary; 0: it gets a line of its own. */
@@ -408,6 +386,8 @@ static void table_flush(struct table *table, struct al_str *out)
 
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         titles[i] = (char *)layout[i].title;
+    if (table->running)
+        titles[COLUMN_NUMBER] = (char *)"PID";
     if (table->width)
         widen(table, titles);
     for (size_t i = 0; i < count; i += COLUMN_COUNT) {

@@ -102,19 +102,36 @@ static int read_words(struct al_undo *undo, const char *command, int argc, char 
     return AL_EXIT_OK;
 }
 
-static int no_repository(const char *command, const char *remedy)
+/* There is a git directory, but git takes it for none. */
+static const char broken_remedy[] =
+    "If HEAD, objects or refs are gone from .git, git init there, and "
+    "then airlock rollback --force, bring back what it had.";
+
+/* There is no git directory any more.  The store is none of its files. */
+static const char gone_remedy[] =
+    "The checkpoints of this directory are there still. If an execution removed .git, git init "
+    "here, and then airlock rollback --force, bring back what it had; if not, its commits and "
+    "branches are not brought back.";
+
+/* Whether a working tree with this top has executions. */
+static bool has_executions(const struct al_undo *undo, const char *top)
 {
-    al_auto(al_freep) char *line = al_asprintf("Error: %s requires git repository\n%s%s", command,
-                                               remedy ? remedy : "", remedy ? "\n" : "");
+    al_auto(al_freep) uint64_t *seqs = NULL;
+    al_auto(al_freep) char *elsewhere = NULL;
+
+    return al_query_from(undo->setup.journal_file, top, "1", &seqs, &elsewhere) > 0;
+}
+
+static int no_repository(const struct al_undo *undo, const char *command, const char *remedy)
+{
+    al_auto(al_freep) char *cwd = getcwd(NULL, 0);
+    const char *more = remedy ? remedy : cwd && has_executions(undo, cwd) ? gone_remedy : "";
+    al_auto(al_freep) char *line =
+        al_asprintf("Error: %s requires git repository\n%s%s", command, more, *more ? "\n" : "");
 
     (void)al_write_all(STDERR_FILENO, line, strlen(line));
     return AL_EXIT_FAILED;
 }
-
-/* There is a git directory, but git takes it for none. */
-static const char gone_remedy[] =
-    "If HEAD, objects or refs are gone from .git, git init there, and "
-    "then airlock rollback --force, bring back what it had.";
 
 /* Open the repository of the current directory if that is in a root, else the repository of the
  * first root. */
@@ -129,7 +146,10 @@ static int find_repository(struct al_undo *undo, const char *command)
                          &undo->budget, &undo->repo, &err);
 
     if (r < 0 && err.code == AL_CODE_NOT_INITIALIZED)
-        return no_repository(command, err.remedy ? err.remedy : dot_git ? gone_remedy : NULL);
+        return no_repository(undo, command,
+                             err.remedy ? err.remedy
+                             : dot_git  ? broken_remedy
+                                        : NULL);
     return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
 }
 
@@ -143,7 +163,7 @@ static int set_up(struct al_undo *undo, const char *command)
 
     undo->is_set_up = true;
     if (r == 0 && !undo->setup.config.roots.count && cwd && !top)
-        return no_repository(command, al_git_is_bare_dir(cwd) ? al_git_bare_remedy : NULL);
+        return no_repository(undo, command, al_git_is_bare_dir(cwd) ? al_git_bare_remedy : NULL);
     if (r == 0)
         r = al_setup_session(&undo->setup, &err);
     if (r < 0)
@@ -169,7 +189,8 @@ static bool undo_open(struct al_undo *undo, const char *command, int argc, char 
     return *ret_code == AL_EXIT_OK;
 }
 
-static void undo_close(struct al_undo *undo)
+/* Returns the exit code, which is a signal's where one stopped the command. */
+static int undo_close(struct al_undo *undo, int code)
 {
     free(undo->seqs);
     al_repo_free(undo->repo);
@@ -177,6 +198,7 @@ static void undo_close(struct al_undo *undo)
         al_cancel_unref(undo->budget.cancel);
     if (undo->is_set_up)
         al_setup_clear(&undo->setup);
+    return code != AL_EXIT_OK && al_signals_caught() ? 128 + al_signals_caught() : code;
 }
 
 /* Append an abbreviated object id, or the target of a symbolic reference. */
@@ -330,8 +352,7 @@ int al_cmd_diff(struct al_options *options, int argc, char **argv)
 
     if (undo_open(&undo, "diff", argc, argv, &code))
         code = run_diff(&undo, al_option(options, "--stat"));
-    undo_close(&undo);
-    return code;
+    return undo_close(&undo, code);
 }
 
 /* Longer lists are cut. */
@@ -471,7 +492,8 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
     add_list(&out, meanwhile_title, &rollback->meanwhile);
-    add_list(&out, "Changed since, by you or another program:", &rollback->lost);
+    add_list(&out,
+             "Changed since, by you, another program or in another worktree:", &rollback->lost);
     add_list(&out, "Staged then, and committed since:", &rollback->committed);
     add_list(&out, "In the way, and in no checkpoint:", &rollback->unsaved);
     add_pushed(&out, rollback);
@@ -542,7 +564,7 @@ static int roll_back(struct al_undo *undo, bool dry_run, struct al_rollback *rol
     }
     if (r == AL_ERR_NOT_FOUND && undo->nseqs)
         err->remedy = "A rollback takes back what executions changed, and no edits of your own.";
-    else if (r == AL_ERR_NOT_FOUND)
+    else if (r == AL_ERR_NOT_FOUND && !has_executions(undo, undo->repo->at.top))
         err->remedy = "A repository that was moved has its history at its old path.";
     return r;
 }
@@ -577,7 +599,7 @@ static int run(struct al_undo *undo)
     note_running(undo);
     if (!undo->dry_run && !is_confirmed(undo)) {
         al_log_note("nothing was changed");
-        return al_signals_caught() ? 128 + al_signals_caught() : AL_EXIT_FAILED;
+        return AL_EXIT_FAILED;
     }
     r = roll_back(undo, undo->dry_run, &rollback, &err);
     if (undo->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
@@ -599,6 +621,5 @@ int al_cmd_rollback(struct al_options *options, int argc, char **argv)
 
     if (undo_open(&undo, "rollback", argc, argv, &code))
         code = run(&undo);
-    undo_close(&undo);
-    return code;
+    return undo_close(&undo, code);
 }
