@@ -191,6 +191,8 @@ int al_git_failed(const struct al_git_output *output, struct al_error *err)
     if (output->stopped) {
         al_str_reset(&text);
         al_str_adds(&text, "git was stopped because it said too much");
+    } else if (!text.len && output->signal) {
+        al_str_addf(&text, "git was ended by signal %d", output->signal);
     } else if (!text.len)
         al_str_addf(&text, "exit code %d", output->exit_code);
     return said(text.buf, err);

@@ -122,7 +122,7 @@ REFUSED = {
     "submodule add --reference /tmp x y": "no other place",
     "symbolic-ref refs/heads/alias refs/heads/main": "git branch", "symbolic-ref -m x -- refs/a refs/heads/main":
     "git branch", "commit -m x --trailer a=b": "-m TEXT", "log --format=%(describe)": "git describe",
-    "--git-dir=/tmp status": "-C", "--bare log": "leave it out",
+    "--git-dir=/tmp status": "-C", "--bare log": "leave it out", "-C": "value is missing", "-c": "value is missing",
     "archive -o .git/refs/heads/keep HEAD": "standard output", "archive -vo.git/refs/heads/keep HEAD": "standard output",
     "archive --outp=.git/refs/heads/keep HEAD": "standard output", "archive --output x.tar HEAD": "standard output",
     "format-patch -1": "--stdout", "format-patch -o .git/refs/heads -1": "--stdout",
@@ -705,6 +705,7 @@ class CommandGit(harness.Case):
 
     def test_asks(self):
         """a question nobody can answer ends with 128, and says how a user grants it"""
+        self.git("worktree", "add", "-q", str(self.base / "x"), "clean")
         for line in ("clean -fx", "clean --exc -- -fx", "clean --exclude -- -fx", "stash -a", "stash push --al",
                      "stash push -q --mess -- -a", "worktree remove x", "worktree move x y", "worktree prune", "submodule deinit --all",
                      "submodule sync", "submodule set-url x y", "gc --prune=now", "gc -q --pru=now", "prune", "repack -ad",
@@ -898,6 +899,12 @@ class CommandGit(harness.Case):
         text = self.question("worktree", "remove", "--force", "wt")
         self.assertIn("no rollback brings it back", text)
         self.assertIn("untracked: mine.txt", text)
+        self.git("worktree", "add", "-q", str(self.base / "far/away"), "side")
+        (self.base / "far/away/u.txt").write_text("mine\n")
+        self.assertIn("untracked: u.txt", self.question("worktree", "remove", "--force", "away"))
+        for name in "nowhere", "far", ".git":
+            self.assertEqual(self.airlock("worktree", "remove", "--force", name),
+                             ("", f"airlock: '{name}' is not a working tree\n", 128))
 
     def test_new_address(self):
         """an address elsewhere that no remote has is asked about before a remote leads there"""

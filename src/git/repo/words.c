@@ -100,16 +100,15 @@ static void add_words(const struct al_git *git, const struct al_git_words *words
 {
     al_strv_add(argv, "git");
     al_strv_add_all(argv, words->globals);
-    if (words->is_script && is_script(git, words->words->items[0])) {
+    if (words->words->count && is_script(git, words->words->items[0])) {
         add_script(git, words, argv);
         return;
     }
-    if (words->words->count)
-        al_strv_add(argv, words->words->items[0]);
-    if (words->shows_patches)
-        al_strv_adds(argv, "--no-ext-diff", "--no-textconv", NULL);
-    for (size_t i = 1; i < words->words->count; i++)
+    for (size_t i = 0; i < words->words->count; i++) {
         al_strv_add(argv, words->words->items[i]);
+        if (!i && words->shows_patches)
+            al_strv_adds(argv, "--no-ext-diff", "--no-textconv", NULL);
+    }
 }
 
 int al_git_run_words(struct al_git *git, const struct al_repo *repo,

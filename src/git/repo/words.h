@@ -19,15 +19,14 @@ struct al_git_words {
                              at its end; NULL: nothing */
     bool starts_children; /**< see struct al_git_command */
     bool finds_itself;
-    bool is_script; /**< this command may be a shell script of git's, around a helper of its
-                       name: that one runs */
     bool
         shows_patches; /**< it takes --no-ext-diff and --no-textconv, which no setting stands for */
     const struct al_git_shell *shell;
 };
 
 /**
- * Run git in the working directory of a repository.
+ * Run git in the working directory of a repository.  A command that is a shell script of git's,
+ * around a helper of its name, is run as that one.
  *
  * @param repo           NULL: in the current directory, which is in no repository.
  * @param[out] ret_code  As a shell has it: 128 and the number of the signal that ended git.

@@ -54,8 +54,7 @@ static int list_staged(const struct al_repo *repo, const struct al_shell_words *
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    static const struct al_shell_words_form pushes = { "stash", .verbs = " push save create " };
-    const size_t first = al_shell_words_match(words, &pushes);
+    const size_t first = al_shell_words_do(words, "stash", " push save create ");
 
     al_strv_add(&command.argv, "git");
     al_strv_add_all(&command.argv, &words->globals);
@@ -236,15 +235,14 @@ static int add_row(struct writing *w, const struct writes *row, struct al_error 
 
 int al_shell_overwritten(struct al_call *call, struct al_strv *out, struct al_error *err)
 {
-    struct al_shell_words_command command;
-    const struct al_shell_words words = al_shell_words_done(call, &command);
+    const struct al_shell_words words = al_shell_words_done(call);
     const char *strategy = al_shell_words_value(&words.given, "--strategy=", "-s");
     struct writing w = { al_call_repo(call), &words, AL_STRV_INIT };
     al_auto(al_strv_clear) struct al_strv lost = AL_STRV_INIT;
     int r = 0;
 
     if (words.connection.code || /* git pull ends with its fetch */
-        (!strcmp(command.name, "merge") && strategy && !strcmp(strategy, "ours")))
+        (al_shell_words_are(&words, "merge", NULL) && strategy && !strcmp(strategy, "ours")))
         return 0;
     for (size_t i = 0; i < AL_COUNT(writes) && r == 0; i++)
         if (al_shell_words_match(&words, &writes[i].form))
@@ -319,7 +317,7 @@ static void note_outside(const struct al_roots *roots, const struct al_strv *wor
 static bool is_forwarded(struct al_call *call, const struct al_shell_words *words, const char *now)
 {
     const char *onto = al_shell_words_value(&words->given, "--onto=", "--onto=");
-    const bool rebases = !strcmp(words->command->name, "rebase");
+    const bool rebases = !strcmp(words->command.name, "rebase");
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     bool is = false;
 
@@ -337,14 +335,13 @@ static bool is_forwarded(struct al_call *call, const struct al_shell_words *word
 /* Append the hooks that git would have run.  Returns whether it would have made commits. */
 static bool add_hooks(struct al_call *call, const char *before, bool failed, struct al_str *out)
 {
-    struct al_shell_words_command command;
-    const struct al_shell_words words = al_shell_words_done(call, &command);
+    const struct al_shell_words words = al_shell_words_done(call);
     const struct hooked *row = hooked;
     al_auto(al_freep) char *now = al_ref_head(&al_call_repo(call)->at);
     const bool moved = strcmp(before, now) != 0;
     const bool is_unchecked =
         al_shell_words_have(&words, " --no-verify ", false) ||
-        (!strcmp(command.name, "commit") && al_shell_words_have(&words, " -n ", true));
+        (al_shell_words_are(&words, "commit", NULL) && al_shell_words_have(&words, " -n ", true));
 
     while (row < hooked + AL_COUNT(hooked) && !al_shell_words_match(&words, &row->form))
         row++;
@@ -372,7 +369,7 @@ static bool writes_files(const struct al_call *call, unsigned effects, const cha
     if (exit_code || !(effects & AL_WRITES_WORKTREE) || !al_call_repo(call)->vetting->filters.count)
         return false;
     if (al_shell_words_match(words, &form) ||
-        (!strcmp(words->command->name, "checkout") && words->operands.count > 1))
+        (!strcmp(words->command.name, "checkout") && words->operands.count > 1))
         return true;
     now = al_ref_head(&al_call_repo(call)->at);
     return strcmp(before, now) != 0;
@@ -402,7 +399,7 @@ void al_shell_notes_add(struct al_call *call, const char *before, struct al_resu
     const struct al_repo *repo = al_call_repo(call);
 
     /* git says that it cannot start a program, and not for which driver. */
-    if (result->exit_code > 1 && (words->command->flags & AL_SHELL_STARTS_CHILDREN) && before &&
+    if (result->exit_code > 1 && (words->command.flags & AL_SHELL_STARTS_CHILDREN) && before &&
         repo->vetting->merge_drivers.count) {
         al_auto(al_freep) char *name = al_text_sanitize_line(repo->vetting->merge_drivers.items[0]);
         al_auto(al_freep) char *note = al_asprintf(
@@ -410,7 +407,7 @@ void al_shell_notes_add(struct al_call *call, const char *before, struct al_resu
 
         al_result_note(result, note);
     }
-    if (result->exit_code > 1 && !strcmp(words->command->name, "merge") && words->others.count > 1)
+    if (result->exit_code > 1 && !strcmp(words->command.name, "merge") && words->others.count > 1)
         al_result_note(result, "git merges several at once by a shell script, which does not run "
                                "here; merge one after the other");
     if (result->exit_code > 1)

@@ -356,18 +356,12 @@ int al_shell_submodules_read(struct al_call *call, struct al_shell_words *words,
     const struct al_strv specs = specs_of(words);
     al_auto(forget_settings) struct level level = { call, repo, words, &specs };
 
-    if (!repo || !al_shell_fetches_submodules(words))
+    if (!repo || !al_shell_words_do(words, "submodule", " add update "))
         return 0;
     if (!strcmp(words->others.items[0], "add"))
         return find_added(&level, &words->clones, err);
     read_settings(&level);
     return find_updated(&level, &words->clones, err);
-}
-
-bool al_shell_fetches_submodules(const struct al_shell_words *words)
-{
-    return words->command && !strcmp(words->command->name, "submodule") && words->others.count &&
-           al_shell_words_list(" add update ", words->others.items[0]);
 }
 
 /* --- Git's part --- */
@@ -389,7 +383,6 @@ static int run_git(const struct level *level, const char *prefix, const struct a
                                                     .class = AL_GIT_WRITE,
                                                     .prefix = prefix,
                                                     .starts_children = true,
-                                                    .is_script = true,
                                                     .shell = &shell },
                             al_call_budget(level->call), ret_code, err);
 }

@@ -44,7 +44,6 @@ enum al_shell_words_flags {
     /** It prints the configuration or paths as git itself finds them, and changes nothing: no
      * override of airlock's shows. */
     AL_SHELL_SHOWS_SETTINGS = 1 << 5,
-    AL_SHELL_SCRIPT = 1 << 6, /**< see struct al_git_words */
 };
 
 /** A command of git, whatever its options. */
@@ -91,14 +90,13 @@ struct al_shell_words {
     struct al_strv
         operands; /**< `others`, and then `paths`; of git clone an address and a directory */
     const char *git_dir, *work_tree; /**< the values of these options, borrowed; NULL: not given */
-    const struct al_shell_words_command *command;
-    struct al_shell_words_command plain; /**< it, if there is nothing to say of it */
+    struct al_shell_words_command command;
     struct al_shell_connection connection;
     struct al_strv clones; /**< the submodules that it makes: path from the top, address, git
                               directory from that of the repository, path, ... */
 };
 
-#define AL_SHELL_WORDS_INIT ((struct al_shell_words){ .command = NULL })
+#define AL_SHELL_WORDS_INIT ((struct al_shell_words){ .command.name = "" })
 
 void al_shell_words_clear(struct al_shell_words *words);
 
@@ -128,9 +126,8 @@ int al_shell_clone(struct al_call *call, struct al_shell_words *words, int *ret_
 char *al_shell_commit_of(struct al_call *call, const char *word);
 
 /** The words of a line that changes the repository; a pull is the merge or rebase that it does.
- * Borrowed, from `command` too. */
-struct al_shell_words al_shell_words_done(struct al_call *call,
-                                          struct al_shell_words_command *command);
+ * Borrowed. */
+struct al_shell_words al_shell_words_done(struct al_call *call);
 
 /** Append the ignored files that git would write over, as absolute paths. */
 int al_shell_overwritten(struct al_call *call, struct al_strv *out, struct al_error *err);
@@ -152,9 +149,6 @@ int al_shell_check_filters(const struct al_repo *repo, const struct al_shell_wor
 
 /** Test whether an address leads to another machine, and no remote has it. */
 bool al_shell_address_is_new(const struct al_repo *repo, const char *address);
-
-/** Test for git submodule add and update. */
-bool al_shell_fetches_submodules(const struct al_shell_words *words);
 
 /** Find what such a line clones; any other one clones nothing. */
 int al_shell_submodules_read(struct al_call *call, struct al_shell_words *words,
@@ -183,6 +177,10 @@ bool al_shell_words_match(const struct al_shell_words *words,
 /** Test whether it is one of these commands, with one of these options unless they are NULL. */
 bool al_shell_words_are(const struct al_shell_words *words, const char *command,
                         const char *options);
+
+/** Test whether it is one of these commands, and its first word that is no option one of `verbs`.
+ */
+bool al_shell_words_do(const struct al_shell_words *words, const char *command, const char *verbs);
 
 /** Append a blank and a word, quoted for a shell if it has to be. */
 void al_shell_words_add(struct al_str *out, const char *word);

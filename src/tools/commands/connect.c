@@ -18,41 +18,41 @@
              "--unshallow "
 
 static const struct connecting {
-    const char *command, *verb; /* NULL: no verb */
+    const char *command;
     const struct al_tool *tool;
     const char *options; /* that git gets; with "=" where they have a value */
     const char *read;    /* that the call is made of */
     const char *rest;    /* that git pull gets for what it does with what was fetched */
+    bool is_update;      /* it is git remote update */
 } connecting[] = {
-    { "clone", NULL, NULL,
+    { "clone", NULL,
       CONNECTS "-n --no-checkout --bare -o --origin= -b --branch= --depth= --shallow-since= -j "
                "--jobs= --single-branch --no-single-branch --no-tags --no-local ",
       " -l --local --no-hardlinks ", "" },
-    { "fetch", NULL, &al_tool_everyday_fetch,
+    { "fetch", &al_tool_everyday_fetch,
       FETCHES "-n --no-tags --atomic --no-recurse-submodules --no-auto-gc --no-auto-maintenance "
               "--porcelain --no-write-fetch-head --refetch ",
       " --all ", "" },
-    { "ls-remote", NULL, &al_tool_everyday_fetch,
+    { "ls-remote", &al_tool_everyday_fetch,
       " -q --quiet -h --heads -b --branches -t --tags --refs --exit-code --symref --sort= ", "",
       "" },
-    { "pull", NULL, &al_tool_everyday_fetch, FETCHES "--no-tags ", " --all ",
+    { "pull", &al_tool_everyday_fetch, FETCHES "--no-tags ", " --all ",
       " -q --quiet -v --verbose --progress --no-progress --ff --no-ff --ff-only -r --rebase "
       "--rebase= --no-rebase --commit --no-commit --squash --no-squash -n --stat --no-stat "
       "--summary --no-summary --log --log= --no-log --signoff --no-signoff -s --strategy= -X "
       "--strategy-option= --autostash --no-autostash --allow-unrelated-histories --verify "
       "--no-verify --cleanup= --no-edit " },
-    { "push", NULL, &al_tool_everyday_push,
+    { "push", &al_tool_everyday_push,
       CONNECTS "--porcelain --thin --no-thin --atomic --no-verify -n --dry-run ",
       " -u --set-upstream -f --force --force-with-lease -d --delete --tags ", "" },
-    { "remote", "update", &al_tool_everyday_fetch, CONNECTS "-p --prune ", "", "" },
+    { "remote", &al_tool_everyday_fetch, CONNECTS "-p --prune ", "", "", .is_update = true },
 };
 
 static const struct connecting *find(const struct al_shell_words *words)
 {
     for (size_t i = 0; i < AL_COUNT(connecting); i++)
-        if (!strcmp(connecting[i].command, words->command->name) &&
-            (!connecting[i].verb ||
-             (words->others.count && !strcmp(words->others.items[0], connecting[i].verb))))
+        if (!strcmp(connecting[i].command, words->command.name) &&
+            (!connecting[i].is_update || al_shell_words_do(words, "remote", " update ")))
             return &connecting[i];
     return NULL;
 }
@@ -60,9 +60,8 @@ static const struct connecting *find(const struct al_shell_words *words)
 static int refuse(const struct connecting *row, const char *what, const char *why,
                   struct al_error *err)
 {
-    al_auto(al_freep) char *command =
-        al_asprintf("%s%s%s%s%s", row->command, row->verb ? " " : "", row->verb ? row->verb : "",
-                    *what ? " " : "", what);
+    al_auto(al_freep) char *command = al_asprintf(
+        "%s%s%s%s", row->command, row->is_update ? " update" : "", *what ? " " : "", what);
     al_auto(al_freep) char *way =
         row->tool ? al_asprintf("%s; airlock call %s", why, row->tool->name) : al_strdup(why);
 
@@ -99,11 +98,11 @@ static int read_fetch(struct al_shell_words *words, const struct connecting *row
 {
     struct al_shell_connection *to = &words->connection;
     const struct al_strv *others = &words->others;
-    const size_t first = row->verb ? 1 : 0;
+    const size_t first = row->is_update;
     const bool has_all = al_strv_contains(&words->options, "--all");
     const bool lists = !strcmp(row->command, "ls-remote");
 
-    if (row->verb && others->count > 2)
+    if (row->is_update && others->count > 2)
         return refuse(row, others->items[2], "one remote at a time", err);
     if (has_all && others->count)
         return refuse(row, "--all", "it stands without a remote", err);
@@ -117,9 +116,9 @@ static int read_fetch(struct al_shell_words *words, const struct connecting *row
                           err);
         al_strv_add(&to->git.refs, others->items[i]);
     }
-    to->git.is_update = row->verb;
+    to->git.is_update = row->is_update;
     to->git.command = lists ? "ls-remote" : "fetch";
-    if (has_all || (row->verb && others->count < 2)) {
+    if (has_all || (row->is_update && others->count < 2)) {
         to->tool = &al_tool_workflow_fetch;
         al_json_set(to->arguments, "all", al_json_bool(true));
     }
@@ -280,9 +279,9 @@ static int read_remote(struct al_shell_words *words, const struct connecting *ro
                        const struct al_repo *repo, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    const size_t at = row->verb ? 1 : 0;
+    const size_t at = row->is_update;
     const char *remote = words->others.count > at ? words->others.items[at] : NULL;
-    const bool follows = row->tool == &al_tool_everyday_fetch && !row->verb &&
+    const bool follows = row->tool == &al_tool_everyday_fetch && !row->is_update &&
                          !al_shell_words_have(words, " --all ", true);
     al_auto(al_freep) char *branch = !remote && follows ? al_current_branch(repo) : NULL;
     al_auto(al_freep) char *key = branch ? al_asprintf("branch.%s.remote", branch) : NULL;

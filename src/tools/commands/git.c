@@ -149,12 +149,11 @@ static int check_removed(const struct al_repo *repo, const struct al_shell_words
 /* The directory that git makes; NULL: none. */
 static const char *made_by(const struct al_shell_words *words)
 {
-    const char *first = words->words.count ? words->words.items[0] : "git"; /* alone */
-    const bool has_verb = words->others.count && !strcmp(first, "worktree");
-    const char *verb = has_verb ? words->others.items[0] : first;
-    const size_t at = !strcmp(verb, "init") ? 0 : !strcmp(verb, "move") ? 2 : 1;
+    const bool moves = al_shell_words_do(words, "worktree", " move ");
+    const size_t at = moves ? 2 : !al_shell_words_are(words, "init", NULL);
 
-    if (!al_shell_words_list(has_verb ? " add move " : " clone init ", verb))
+    if (!moves && !al_shell_words_do(words, "worktree", " add ") &&
+        !al_shell_words_are(words, " clone init ", NULL))
         return NULL;
     return at < words->operands.count ? words->operands.items[at] : "";
 }
@@ -186,8 +185,7 @@ int al_shell_check_made(const struct al_call *call, const char *dir, const char 
 
 static int check_config(const struct al_shell_words *words, struct al_error *err)
 {
-    const bool has_verb =
-        words->others.count && al_shell_words_list(" set unset ", words->others.items[0]);
+    const bool has_verb = al_shell_words_do(words, "config", " set unset ");
     const bool is_shared = al_shell_words_are(words, "config", " --global --system ");
     const char *key = words->operands.count > has_verb ? words->operands.items[has_verb] : "";
     al_auto(al_freep) char *what = al_asprintf("config %s", key);
@@ -214,9 +212,8 @@ static int authorize(struct al_call *call, struct al_error *err)
 
     /* No mount protects a git directory that is made now. */
     if (shell->is_confined &&
-        (words->clones.count ||
-         (words->command && al_shell_words_list(" clone init ", words->command->name))))
-        return al_shell_words_refuse(words->command->name, AL_SHELL_CONFINED, err);
+        (words->clones.count || al_shell_words_are(words, " clone init ", NULL)))
+        return al_shell_words_refuse(words->command.name, AL_SHELL_CONFINED, err);
     if (shell->is_confined && to->tool && !shell->has_network)
         return al_shell_words_refuse(words->words.items[0], AL_SHELL_OFFLINE, err);
     /* git renames first, and then finds out that the index does not take the name. */
@@ -234,7 +231,7 @@ static int authorize(struct al_call *call, struct al_error *err)
         r = check_config(words, err);
     if (r == 0 && repo && removes_files(words))
         r = check_removed(repo, words, err);
-    if (r == 0 && words->command && (made = made_by(words)))
+    if (r == 0 && (made = made_by(words)))
         r = al_shell_check_made(call, args->working_dir ? args->working_dir : ".", made, err);
     if (r < 0)
         return r;
@@ -295,8 +292,7 @@ static void add_if_new(const struct al_call *call, const char *address, struct a
 static void find_new_addresses(const struct al_call *call, struct al_strv *out)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
-    static const struct al_shell_words_form gives = { "remote", .verbs = " add set-url " };
-    const bool adds = al_call_repo(call) && al_shell_words_match(words, &gives);
+    const bool adds = al_call_repo(call) && al_shell_words_do(words, "remote", " add set-url ");
 
     for (size_t i = 0;
          i < words->operands.count && (adds || (!i && al_shell_words_are(words, "clone", NULL)));
@@ -341,16 +337,13 @@ static bool pulls_by_rebase(struct al_call *call, const struct al_shell_words *w
     return value && strcmp(value, "false") != 0;
 }
 
-struct al_shell_words al_shell_words_done(struct al_call *call,
-                                          struct al_shell_words_command *command)
+struct al_shell_words al_shell_words_done(struct al_call *call)
 {
     static char fetched[] = "FETCH_HEAD", *names[] = { fetched, NULL };
     struct al_shell_words words = *(const struct al_shell_words *)al_call_tool_data(call);
 
-    *command = *words.command;
-    words.command = command;
-    if (!strcmp(command->name, "pull")) {
-        command->name = pulls_by_rebase(call, &words) ? "rebase" : "merge";
+    if (!strcmp(words.command.name, "pull")) {
+        words.command.name = pulls_by_rebase(call, &words) ? "rebase" : "merge";
         words.others = (struct al_strv){ names, 1 };
     }
     return words;
@@ -363,9 +356,9 @@ static bool find_taken(struct al_call *call, char **ret_from, char **ret_to)
 {
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_strv *others = &words->others;
-    const bool resets = !strcmp(words->command->name, "reset");
-    const bool pulls = !strcmp(words->command->name, "pull");
-    const bool rebases = pulls || !strcmp(words->command->name, "rebase");
+    const bool resets = !strcmp(words->command.name, "reset");
+    const bool pulls = !strcmp(words->command.name, "pull");
+    const bool rebases = pulls || !strcmp(words->command.name, "rebase");
     const bool root = al_shell_words_are(words, "rebase", " --root ");
     const bool takes_all = root || al_shell_words_are(words, "commit", " --amend ");
     al_auto(al_freep) char *pulled =
@@ -492,7 +485,7 @@ static bool add_paths(const struct al_repo *repo, const struct al_strv *words, s
 static bool names_tree(struct al_call *call, const struct al_shell_words *words)
 {
     static const char listing[] = " archive checkout diff diff-index diff-tree grep reset ";
-    const char *command = words->command->name;
+    const char *command = words->command.name;
     const size_t before = words->words.count - words->paths.count;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
@@ -527,7 +520,7 @@ static int policy_paths(struct al_call *call, struct al_strv *out, struct al_err
     if (!(effects_of(call) & touching) || !repo)
         return 0;
     if (names_tree(call, words) || !add_paths(repo, &words->paths, out) ||
-        ((words->command->flags & AL_SHELL_NAMES_PATHS) && !add_paths(repo, &words->others, out)) ||
+        ((words->command.flags & AL_SHELL_NAMES_PATHS) && !add_paths(repo, &words->others, out)) ||
         out->count == before)
         al_strv_add(out, "");
     return 0;
@@ -538,19 +531,50 @@ static int overwritten_files(struct al_call *call, struct al_strv *out, struct a
     return effects_of(call) & AL_WRITES_WORKTREE ? al_shell_overwritten(call, out, err) : 0;
 }
 
+/* Find the worktree that git means by a word: the only one whose path ends with it, else the one
+ * that is there. */
+static int find_worktree(const struct al_repo *repo, const char *word, char **ret_top,
+                         struct al_error *err)
+{
+    al_auto(al_worktrees_clear) struct al_worktrees all = AL_WORKTREES_INIT;
+    al_auto(al_freep) char *full = al_fs_join(repo->at.dir, word);
+    al_auto(al_freep) char *there = realpath(full, NULL);
+    al_auto(al_freep) char *end = al_asprintf("/%s", word);
+    const char *named = NULL, *found = NULL;
+    size_t count = 0;
+    int r = al_worktree_list(repo, &all, err);
+
+    for (size_t i = 0; r == 0 && i < all.count; i++) {
+        const char *path = all.items[i].path;
+
+        if (there && !strcmp(path, there))
+            found = path;
+        if (!strcmp(path, word) || al_ends_with(path, end)) {
+            named = path;
+            count++;
+        }
+    }
+    if (count == 1)
+        found = named;
+    if (r == 0 && !found)
+        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not a working tree", word);
+    *ret_top = found ? al_strdup(found) : NULL;
+    return r;
+}
+
 /* The files that git worktree remove takes along.  git keeps what is more than ignored without
  * --force, which is said here: git itself could find less a moment later. */
-static int preview_removal(struct al_call *call, const struct git_args *args,
-                           const struct al_shell_words *words, struct al_str *out,
-                           struct al_error *err)
+static int preview_removal(struct al_call *call, const struct al_shell_words *words,
+                           struct al_str *out, struct al_error *err)
 {
     const char *word = words->operands.count > 1 ? words->operands.items[1] : "";
-    al_auto(al_freep) char *full = al_fs_join(args->working_dir ? args->working_dir : ".", word);
-    al_auto(al_closep) int fd = open(full, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    al_auto(al_freep) char *top = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+    al_auto(al_freep) char *top = NULL;
     al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
-    int r = top && *word ? al_worktree_add_loss(call, top, &loss, NULL) : 0;
+    int r = find_worktree(al_call_repo(call), word, &top, err);
 
+    if (r < 0)
+        return r;
+    r = al_worktree_add_loss(call, top, &loss, NULL);
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set(err, (enum al_status)r, "the worktree could not be looked at in time");
     if (r < 0)
@@ -610,10 +634,9 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
 {
     const struct al_shell_words *words = al_call_tool_data(call);
     const struct al_shell_connection *to = &words->connection;
-    static const struct al_shell_words_form removes = { "worktree", .verbs = " remove " };
 
-    if (al_call_repo(call) && al_shell_words_match(words, &removes))
-        return preview_removal(call, al_call_args(call), words, out, err);
+    if (al_call_repo(call) && al_shell_words_do(words, "worktree", " remove "))
+        return preview_removal(call, words, out, err);
     if (al_call_repo(call) && al_shell_words_are(words, "clean", NULL))
         return preview_clean(al_call_repo(call), words, out, err);
     if (to->tool) {
@@ -633,7 +656,7 @@ static void read_no_includes(const struct al_repo *repo, struct al_shell_words *
 {
     struct al_strv all = AL_STRV_INIT;
 
-    if (!repo || repo->vetting->includes || strcmp(words->command->name, "config") != 0 ||
+    if (!repo || repo->vetting->includes || strcmp(words->command.name, "config") != 0 ||
         words->words.count < 2 || words->words.items[1][0] != '-')
         return;
     al_strv_adds(&all, "config", "--no-includes", NULL);
@@ -709,7 +732,7 @@ static int fetch(struct al_call *call, struct al_error *err)
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
     int r;
 
-    if (!to->tool || strcmp(words->command->name, "pull") != 0)
+    if (!to->tool || strcmp(words->command.name, "pull") != 0)
         return 0;
     add_action(&shell, words, &env);
     to->git.shell = &shell;
@@ -731,7 +754,7 @@ static int connect_to(struct al_call *call, struct al_shell_words *words, int *r
         return al_shell_clone(call, words, ret_code, err);
     if (to->name)
         return al_push_in_shell(call, to->args, &to->git.options, to->name, ret_code, err);
-    if (!strcmp(words->command->name, "pull")) {
+    if (!strcmp(words->command.name, "pull")) {
         *ret_code = to->code < 0 ? 0 : to->code;
         return to->code ? 0 : pull_offline(call, words, NULL, ret_code, err);
     }
@@ -742,8 +765,8 @@ static int connect_to(struct al_call *call, struct al_shell_words *words, int *r
 static int run(struct al_call *call, struct al_result *result, struct al_error *err)
 {
     struct al_shell_words *words = al_call_tool_data(call);
-    const unsigned flags = words->command->flags;
-    const bool connects = words->connection.tool || !strcmp(words->command->name, "clone");
+    const unsigned flags = words->command.flags;
+    const bool connects = words->connection.tool || !strcmp(words->command.name, "clone");
     const bool reads = al_effects_read_only(effects_of(call));
     enum al_git_class class = reads ? AL_GIT_READ : AL_GIT_WRITE;
     al_auto(al_str_clear) struct al_str waiting = AL_STR_INIT;
@@ -751,7 +774,7 @@ static int run(struct al_call *call, struct al_result *result, struct al_error *
         al_call_repo(call) && !reads ? al_ref_head(&al_call_repo(call)->at) : NULL;
     int code = 0, r;
 
-    if (connects || (al_call_repo(call) && al_shell_fetches_submodules(words))) {
+    if (connects || (al_call_repo(call) && al_shell_words_do(words, "submodule", " add update "))) {
         r = connects ? connect_to(call, words, &code, err)
                      : al_shell_submodules(call, words, &code, err);
         result->exit_code = code;
@@ -772,7 +795,6 @@ static int run(struct al_call *call, struct al_result *result, struct al_error *
             .words = &words->words,
             .class = class,
             .starts_children = (flags & AL_SHELL_STARTS_CHILDREN) && !removes_files(words),
-            .is_script = flags & AL_SHELL_SCRIPT,
             .finds_itself = reads || (flags & AL_SHELL_OUTSIDE),
             .shows_patches = flags & AL_SHELL_SHOWS_PATCHES,
             .shell = al_call_session(call)->caller_shell,

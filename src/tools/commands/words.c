@@ -21,7 +21,7 @@ static const struct al_shell_words_command commands[] = {
       AL_SHELL_STARTS_CHILDREN },
     { "apply", "pC", " --directory --exclude --include --whitespace ", 0 },
     { "archive", "o", " --output --format --prefix --add-file ", 0 },
-    { "bisect", NULL, NULL, AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
+    { "bisect", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
     { "branch", "u",
       " --set-upstream-to --contains --no-contains --merged --no-merged --points-at --sort "
       "--format ",
@@ -69,7 +69,7 @@ static const struct al_shell_words_command commands[] = {
     { "stash", "m", " --message --pathspec-from-file ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "submodule", "bnj", " --branch --name --reference --depth --jobs --filter --summary-limit ",
-      AL_SHELL_STARTS_CHILDREN | AL_SHELL_SCRIPT },
+      AL_SHELL_STARTS_CHILDREN },
     { "switch", "cC", " --create --orphan --conflict ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "symbolic-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
@@ -245,14 +245,18 @@ static bool has_verb(const struct al_shell_words *words, const char *list)
     return words->others.count && al_shell_words_list(list, words->others.items[0]);
 }
 
+bool al_shell_words_do(const struct al_shell_words *words, const char *command, const char *verbs)
+{
+    return al_shell_words_are(words, command, NULL) && has_verb(words, verbs);
+}
+
 bool al_shell_words_match(const struct al_shell_words *words,
                           const struct al_shell_words_form *form)
 {
     const size_t operands = words->operands.count;
 
-    return words->command &&
-           (!form->command || !strcmp(form->command, words->command->name) ||
-            al_shell_words_list(form->command, words->command->name)) &&
+    return (!form->command || !strcmp(form->command, words->command.name) ||
+            al_shell_words_list(form->command, words->command.name)) &&
            (!form->options || al_shell_words_have(words, form->options, form->in_full)) &&
            (!form->verbs || has_verb(words, form->verbs)) && (!form->is_bare || !operands) &&
            (!form->is_single || operands <= 1);
@@ -327,7 +331,11 @@ static int read_globals(struct al_shell_words *words, const struct al_strv *give
             words->work_tree = value;
         else
             r = al_shell_words_refuse(
-                word, "airlock takes no such option before the command; leave it out", err);
+                word,
+                al_shell_words_list(" -C -c --git-dir --work-tree ", word)
+                    ? "its value is missing behind it"
+                    : "airlock takes no such option before the command; leave it out",
+                err);
     }
     return r;
 }
@@ -373,18 +381,21 @@ static const char *find_alias(const struct al_repo *repo, const char *name)
     return found;
 }
 
-/* `name` is borrowed. */
-static const struct al_shell_words_command *find_command(struct al_shell_words *words,
-                                                         const char *name)
+/* `name` is borrowed.  False: there is no row of it. */
+static bool take_command(struct al_shell_words *words, const char *name)
 {
+    if (!al_shell_words_list(with_rows, name))
+        return false;
+    words->command = (struct al_shell_words_command){
+        .name = name,
+        .flags = al_shell_words_list(show_patches, name) ? AL_SHELL_SHOWS_PATCHES
+                 : al_shell_words_list(start_gits, name) ? AL_SHELL_STARTS_CHILDREN
+                                                         : 0,
+    };
     for (size_t i = 0; i < AL_COUNT(commands); i++)
         if (!strcmp(commands[i].name, name))
-            return &commands[i];
-    words->plain.name = name;
-    words->plain.flags = al_shell_words_list(show_patches, name) ? AL_SHELL_SHOWS_PATCHES
-                         : al_shell_words_list(start_gits, name) ? AL_SHELL_STARTS_CHILDREN
-                                                                 : 0;
-    return al_shell_words_list(with_rows, name) ? &words->plain : NULL;
+            words->command = commands[i];
+    return true;
 }
 
 /* Replace the first word by the words of its alias. */
@@ -435,8 +446,7 @@ static int find(struct al_shell_words *words, const struct al_repo *repo, struct
     for (int round = 0; r == 0; round++) {
         const char *name = words->words.items[0], *alias;
 
-        words->command = find_command(words, name);
-        if (words->command)
+        if (take_command(words, name))
             return 0;
         alias = round < ALIASES_MAX ? find_alias(repo, name) : NULL;
         r = alias ? expand_alias(words, alias, err) : unknown(name, err);
@@ -459,7 +469,7 @@ static const char *take_next(struct al_shell_words *words, size_t *at)
 /* "-fdx": each letter counts, up to one that takes what follows, or the next word. */
 static void read_letters(struct al_shell_words *words, size_t *at)
 {
-    const char *letters = words->command->letters;
+    const char *letters = words->command.letters;
     const char *attached = letters ? strchr(letters, '?') : NULL;
     bool is_last = false;
 
@@ -480,7 +490,7 @@ static void read_options(struct al_shell_words *words)
     size_t i = 1;
 
     for (; i < all->count && strcmp(all->items[i], "--") != 0; i++) {
-        const char *word = all->items[i], *values = words->command->values;
+        const char *word = all->items[i], *values = words->command.values;
         const size_t len = strcspn(word, "=");
 
         if (word[0] != '-' || !word[1]) {
@@ -513,9 +523,9 @@ static int refuse_unknown(const struct al_shell_words *words, struct al_error *e
     static const char verbs[] = " -q --quiet --cached absorbgitdirs add deinit init set-branch "
                                 "set-url status summary sync update ";
     char *const *all = words->words.items;
-    const size_t count = strcmp(words->command->name, "submodule") ? 0 : words->words.count;
+    const size_t count = strcmp(words->command.name, "submodule") ? 0 : words->words.count;
 
-    for (size_t i = 0; !strcmp(words->command->name, "apply") && i < words->options.count; i++) {
+    for (size_t i = 0; !strcmp(words->command.name, "apply") && i < words->options.count; i++) {
         const char *option = words->options.items[i];
         al_auto(al_freep) char *what = al_asprintf("apply %s", option);
 
@@ -540,7 +550,7 @@ static int refuse_options(const struct al_shell_words *words, struct al_error *e
              (al_shell_words_have(words, row->unless, true) ||
               (words->words.count > 1 && al_shell_words_list(row->unless, words->words.items[1])))))
             continue;
-        al_str_adds(&what, words->command->name);
+        al_str_adds(&what, words->command.name);
         if (row->form.verbs)
             al_str_addf(&what, " %s", words->others.items[0]);
         for (size_t k = 0; row->form.options && k < words->options.count; k++)
@@ -577,18 +587,17 @@ static int check_symbolic_ref(const struct al_shell_words *words, struct al_erro
 /* "COMMAND -h", or "help COMMAND", which would open a manual page and gets the usage instead. */
 static bool asks_for_usage(struct al_shell_words *words)
 {
-    const bool is_help = !strcmp(words->command->name, "help");
+    const bool is_help = !strcmp(words->command.name, "help");
     const char *second = words->words.count == 2 ? words->words.items[1] : "";
     al_auto(al_freep) char *about = NULL;
 
-    if ((words->command->flags & AL_SHELL_SCRIPT) ||
+    if (al_shell_words_are(words, " bisect submodule ", NULL) ||
         !(is_help ? al_shell_words_list(with_rows, second) : !strcmp(second, "-h")))
         return false;
     about = al_strdup(is_help ? second : words->words.items[0]);
     al_strv_clear(&words->words);
     al_strv_adds(&words->words, about, "-h", NULL);
-    words->plain = (struct al_shell_words_command){ .name = "help" }; /* as any command reads */
-    words->command = &words->plain;
+    words->command = (struct al_shell_words_command){ .name = "help" }; /* as any command reads */
     return true;
 }
 
@@ -602,11 +611,12 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
         al_strv_add(&words->words, given->items[at]);
     if (r < 0)
         return r;
-    words->command = words->words.count ? NULL : find_command(words, "help");
-    if (words->command)
+    if (!words->words.count) {
+        (void)take_command(words, "help");
         return 0;
+    }
     if (words->words.items[0][0] == '-') { /* --version and its like */
-        words->command = find_command(words, "version");
+        (void)take_command(words, "version");
         return words->words.count == 1
                    ? 0
                    : al_shell_words_refuse(words->words.items[0], "it stands alone", err);
@@ -623,11 +633,11 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
         if (words->words.items[i][0] == '-' && strstr(words->words.items[i], "%(describe"))
             r = al_shell_words_refuse("--format=%(describe)",
                                       "it starts another program; git describe says it", err);
-    if (r == 0 && !strcmp(words->command->name, "symbolic-ref"))
+    if (r == 0 && !strcmp(words->command.name, "symbolic-ref"))
         r = check_symbolic_ref(words, err);
-    if (r == 0 && !strcmp(words->command->name, "help") && words->others.count)
+    if (r == 0 && !strcmp(words->command.name, "help") && words->others.count)
         r = al_shell_words_refuse("help", "it opens a manual page; git COMMAND -h is short", err);
-    if (r == 0 && !strcmp(words->command->name, "commit") && !has_message(words, repo))
+    if (r == 0 && !strcmp(words->command.name, "commit") && !has_message(words, repo))
         r = al_shell_words_refuse(
             "commit",
             "without a message it opens an editor; give one with -m or -F, or "
@@ -671,12 +681,12 @@ void al_shell_words_branches(const struct al_shell_words *words, struct al_strv 
     static const char named[] = " -b -B -c -C --create --force-create --orphan ";
     const bool takes_end =
         !al_shell_words_have(words, named, true) &&
-        (al_shell_words_list(" checkout switch ", words->command->name)
+        (al_shell_words_list(" checkout switch ", words->command.name)
              ? al_shell_words_have(words, " -t --track ", false)
-             : !strcmp(words->command->name, "worktree") && has_verb(words, " add "));
+             : !strcmp(words->command.name, "worktree") && has_verb(words, " add "));
 
-    if (!(words->command->flags & AL_SHELL_NAMES_BRANCHES) ||
-        (!strcmp(words->command->name, "stash") && !has_verb(words, " branch ")))
+    if (!(words->command.flags & AL_SHELL_NAMES_BRANCHES) ||
+        (!strcmp(words->command.name, "stash") && !has_verb(words, " branch ")))
         return;
     for (size_t i = 1; i < words->words.count; i++) {
         const char *word = words->words.items[i];

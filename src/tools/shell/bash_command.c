@@ -226,56 +226,58 @@ struct stage {
     size_t spec; /* index of a program in struct run's specs */
 };
 
-struct outcome {
-    struct al_text out, err;
-    int exit_code; /* the last command's; -1 after a timeout */
-    bool timed_out;
-};
-
 struct run {
-    struct al_shell *shell;
+    const struct al_shell *shell;
     const struct al_repo *repo;
     struct al_run_limits *budget;
     struct stage stages[AL_SHELL_STAGES_MAX];
     size_t count;
     struct al_proc_spec specs[AL_SHELL_STAGES_MAX];
     size_t nspecs;
-    struct outcome *outcome;
     struct al_strv firejail; /* its words */
+    struct al_text out, err;
+    int exit_code; /* the last command's; -1 after a timeout */
 };
 
-static void outcome_clear(struct outcome *outcome)
+static void run_clear(struct run *run)
 {
-    al_text_clear(&outcome->out);
-    al_text_clear(&outcome->err);
+    for (size_t i = 0; i < run->count; i++) {
+        struct stage *stage = &run->stages[i];
+
+        al_str_clear(&stage->out);
+        al_str_clear(&stage->err);
+        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
+            al_closep(&stage->fds[k]);
+        al_closep(&stage->closed_pipe_fd);
+        al_ruleset_free(stage->sandbox.ruleset_fd);
+        free(stage->program);
+        al_git_pipeline_close(&stage->git);
+    }
+    al_strv_clear(&run->firejail);
+    al_text_clear(&run->out);
+    al_text_clear(&run->err);
 }
 
-static void stage_clear(struct stage *stage)
+/* Add a stage, and open the files that its streams are redirected to. */
+static int add_stage(struct run *run, const struct al_shell_step *step, struct al_error *err)
 {
-    al_str_clear(&stage->out);
-    al_str_clear(&stage->err);
-    for (size_t i = 0; i < AL_SHELL_STREAMS; i++)
-        al_closep(&stage->fds[i]);
-    al_closep(&stage->closed_pipe_fd);
-    al_ruleset_free(stage->sandbox.ruleset_fd);
-    free(stage->program);
-    al_git_pipeline_close(&stage->git);
-}
-
-/* Open the files of a step that its streams are redirected to.  `fds` begin and stay as -1 where
- * nothing is redirected. */
-static int step_open(const struct al_shell_step *step, int fds[AL_SHELL_STREAMS],
-                     struct al_error *err)
-{
+    struct stage *stage = &run->stages[run->count++];
     int r = 0;
 
+    *stage = (struct stage){ .step = step,
+                             .builtin = true,
+                             .out = AL_STR_INIT,
+                             .err = AL_STR_INIT,
+                             .fds = { -1, -1, -1 },
+                             .closed_pipe_fd = -1,
+                             .git = AL_GIT_PIPELINE_INIT };
     for (int i = 0; i < AL_SHELL_STREAMS && r == 0; i++)
         if (step->files[i])
             r = al_redirect_open(&step->to[i],
                                  i == STDIN_FILENO  ? AL_REDIRECT_READ
                                  : step->appends[i] ? AL_REDIRECT_APPEND
                                                     : AL_REDIRECT_WRITE,
-                                 &fds[i], err);
+                                 &stage->fds[i], err);
     return r;
 }
 
@@ -283,7 +285,7 @@ static int step_open(const struct al_shell_step *step, int fds[AL_SHELL_STREAMS]
 
 /* Write a builtin's output to its redirects.  Output without a redirect stays in `out`, where
  * stderr joined by 2>&1 follows stdout. */
-static int deliver_output(const struct run *run, struct stage *stage, struct al_error *err)
+static int deliver_output(struct run *run, struct stage *stage, struct al_error *err)
 {
     int r = 0;
 
@@ -294,7 +296,7 @@ static int deliver_output(const struct run *run, struct stage *stage, struct al_
     if (stage->fds[STDERR_FILENO] >= 0)
         r = al_write_all(stage->fds[STDERR_FILENO], stage->err.buf, stage->err.len);
     else
-        (void)al_text_add(&run->outcome->err, stage->err.buf, stage->err.len);
+        (void)al_text_add(&run->err, stage->err.buf, stage->err.len);
     if (r == 0 && stage->fds[STDOUT_FILENO] >= 0) {
         r = al_write_all(stage->fds[STDOUT_FILENO], stage->out.buf, stage->out.len);
         al_str_clear(&stage->out);
@@ -395,20 +397,6 @@ static int find_program(const struct run *run, struct stage *stage, struct al_er
 
 /* --- Programs --- */
 
-static struct stage *add_stage(struct run *run, const struct al_shell_step *step)
-{
-    struct stage *stage = &run->stages[run->count++];
-
-    *stage = (struct stage){ .step = step,
-                             .builtin = true,
-                             .out = AL_STR_INIT,
-                             .err = AL_STR_INIT,
-                             .fds = { -1, -1, -1 },
-                             .closed_pipe_fd = -1,
-                             .git = AL_GIT_PIPELINE_INIT };
-    return stage;
-}
-
 static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
 {
     struct al_proc_spec *spec = &run->specs[run->nspecs];
@@ -417,7 +405,7 @@ static struct al_proc_spec *add_spec(struct run *run, struct stage *stage)
     stage->spec = run->nspecs;
     *spec = (struct al_proc_spec){
         .cwd_fd = run->shell->options.roots->items[0].fd,
-        .err = al_git_text_sink(&run->outcome->err),
+        .err = al_git_text_sink(&run->err),
         .sandbox = &stage->sandbox,
         .cancel = run->budget->cancel,
         .timeout_ms = run->budget->left_ms,
@@ -473,10 +461,8 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
 static int prepare(struct run *run, struct stage *stage, struct al_error *err)
 {
     const struct al_strv *words = &stage->step->words;
-    int r = step_open(stage->step, stage->fds, err);
+    int r = 0;
 
-    if (r < 0)
-        return r;
     switch (stage->step->kind) {
     case AL_SHELL_ECHO:
         shell_echo(words, &stage->out);
@@ -512,7 +498,7 @@ static int connect_output(struct run *run, size_t i, struct al_error *err)
         al_close(ends[0]);
         spec->out_fd = stage->closed_pipe_fd = ends[1];
     } else if (!next) {
-        spec->out = al_git_text_sink(&run->outcome->out);
+        spec->out = al_git_text_sink(&run->out);
     }
     if (stage->fds[STDERR_FILENO] >= 0)
         spec->err_fd = stage->fds[STDERR_FILENO];
@@ -555,24 +541,9 @@ static int connect_stages(struct run *run, struct al_error *err)
  * In firejail the words of a plan, quoted, are one line for a bash.
  *
  * firejail is set-uid root, so it runs without no_new_privs, Landlock and seccomp; the confinement
- * is firejail's alone.  Redirects are checked and opened once here, but bash opens them again for
- * the command.
+ * is firejail's alone.  Redirects are checked and opened as ever, but bash opens them again for the
+ * command.
  */
-
-/* Open and close the files once.  bash truncates them again. */
-static int check_redirects(const struct al_shell_plan *plan, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
-        int fds[AL_SHELL_STREAMS] = { -1, -1, -1 };
-
-        r = step_open(&plan->steps[i], fds, err);
-        for (size_t k = 0; k < AL_SHELL_STREAMS; k++)
-            al_close(fds[k]);
-    }
-    return r;
-}
 
 /* Replace the words of git commands by hardened ones.  git's hardened environment then applies to
  * every program of the line. */
@@ -620,13 +591,11 @@ static void quote(const struct al_shell_plan *plan, struct al_str *out)
 
 static int add_firejail(struct run *run, struct al_shell_plan *plan, struct al_error *err)
 {
-    struct stage *stage = add_stage(run, &plan->steps[0]);
+    struct stage *stage = &run->stages[run->count - 1];
     struct al_proc_spec *spec = add_spec(run, stage);
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    int r = check_redirects(plan, err);
+    int r = harden_git(plan, run->repo, &stage->git, err);
 
-    if (r == 0)
-        r = harden_git(plan, run->repo, &stage->git, err);
     if (r < 0)
         return r;
     quote(plan, &line);
@@ -639,7 +608,7 @@ static int add_firejail(struct run *run, struct al_shell_plan *plan, struct al_e
     spec->argv = (const char *const *)run->firejail.items;
     spec->envp = (const char *const *)(stage->git.child.env.count ? stage->git.child.env.items
                                                                   : run->shell->env.items);
-    spec->out = al_git_text_sink(&run->outcome->out);
+    spec->out = al_git_text_sink(&run->out);
     spec->err_to_out = false; /* the line says it */
     stage->sandbox.keep_setuid = true;
     return 0;
@@ -654,16 +623,16 @@ static int start(struct run *run, struct al_error *err)
     if (r < 0)
         return r;
     if (last->builtin) {
-        (void)al_text_add(&run->outcome->out, last->out.buf, last->out.len);
-        run->outcome->exit_code = last->code;
+        (void)al_text_add(&run->out, last->out.buf, last->out.len);
+        run->exit_code = last->code;
     } else {
         const struct al_proc_result *result = &results[last->spec];
 
         /* The exit code is as bash reports it.  A program that was stopped at the output limit
          * counts as successful. */
-        run->outcome->exit_code = result->stopped  ? 0
-                                  : result->signal ? 128 + result->signal
-                                                   : result->exit_code;
+        run->exit_code = result->stopped  ? 0
+                         : result->signal ? 128 + result->signal
+                                          : result->exit_code;
     }
     return 0;
 }
@@ -715,29 +684,26 @@ static void add_refused(const struct al_shell *shell, const struct al_shell_plan
     (void)al_text_add(errors, line.buf, line.len);
 }
 
-/* Run a plan in the first root.  Its words may be changed.  `repo` is the repository that the root
- * is in, for git commands; NULL: none.  0 also when a command fails or times out. */
-static int run_plan(struct al_shell *shell, struct al_shell_plan *plan, const struct al_repo *repo,
-                    struct al_run_limits *budget, struct outcome *outcome, struct al_error *err)
+/* Run a plan in the first root.  Its words may be changed.  0 also when a command fails. */
+static int run_plan(struct run *run, struct al_shell_plan *plan, struct al_error *err)
 {
-    struct run run = { .shell = shell, .repo = repo, .budget = budget, .outcome = outcome };
-    const bool in_firejail = shell->isolation == AL_ISOLATION_FIREJAIL;
-    int r = in_firejail ? add_firejail(&run, plan, err) : 0;
+    const bool in_firejail = run->shell->isolation == AL_ISOLATION_FIREJAIL;
+    int r = 0;
 
-    for (size_t i = 0; !in_firejail && i < plan->nsteps && r == 0; i++)
-        r = prepare(&run, add_stage(&run, &plan->steps[i]), err);
+    for (size_t i = 0; i < plan->nsteps && r == 0; i++)
+        r = add_stage(run, &plan->steps[i], err);
+    if (r == 0 && in_firejail)
+        r = add_firejail(run, plan, err);
+    for (size_t i = 0; !in_firejail && i < run->count && r == 0; i++)
+        r = prepare(run, &run->stages[i], err);
     if (r == 0 && !in_firejail)
-        r = connect_stages(&run, err);
+        r = connect_stages(run, err);
     if (r == 0)
-        r = start(&run, err);
-    for (size_t i = 0; i < run.count; i++)
-        stage_clear(&run.stages[i]);
-    al_strv_clear(&run.firejail);
-    al_text_end(&outcome->out);
-    al_text_end(&outcome->err);
-    add_refused(shell, plan, &outcome->err);
-    outcome->timed_out = r == AL_ERR_TIMEOUT;
-    return outcome->timed_out ? 0 : r;
+        r = start(run, err);
+    al_text_end(&run->out);
+    al_text_end(&run->err);
+    add_refused(run->shell, plan, &run->err);
+    return r;
 }
 
 /* --- The tool --- */
@@ -871,30 +837,32 @@ static int preview(struct al_call *call, struct al_result *result, struct al_err
 }
 
 /* The error message of a failed run; NULL: it succeeded.  Caller frees. */
-static char *failure_of(const struct al_shell *shell, const struct al_shell_plan *plan,
-                        const struct outcome *outcome)
+static char *failure_of(const struct run *run, const struct al_shell_plan *plan, bool timed_out)
 {
     const char *last = plan->steps[plan->nsteps - 1].words.items[0];
     const bool searches = al_shell_words_list(" grep egrep fgrep rg ", last);
 
-    if (outcome->timed_out)
-        return al_asprintf("command timeout after %us", (unsigned)shell->options.timeout_s);
-    if (outcome->exit_code == 0)
+    if (timed_out)
+        return al_asprintf("command timeout after %us", (unsigned)run->shell->options.timeout_s);
+    if (run->exit_code == 0)
         return NULL;
-    return al_asprintf("command failed: exit code %d%s", outcome->exit_code,
-                       searches && outcome->exit_code == 1 ? " (no match)" : "");
+    return al_asprintf("command failed: exit code %d%s", run->exit_code,
+                       searches && run->exit_code == 1 ? " (no match)" : "");
 }
 
 static int execute(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    struct al_shell *shell = al_call_session(call)->shell;
-    struct al_run_limits *budget = al_call_budget(call);
-    al_auto(outcome_clear) struct outcome outcome = {
+    const struct al_shell *shell = al_call_session(call)->shell;
+    struct al_shell_plan *plan = al_call_tool_data(call);
+    al_auto(run_clear) struct run run = {
+        .shell = shell,
+        .repo = al_call_repo(call),
+        .budget = al_call_budget(call),
         .out = AL_TEXT_INIT(al_call_max_bytes(call)),
         .err = AL_TEXT_INIT(ERRORS_MAX_BYTES),
         .exit_code = -1,
     };
-    struct al_str *out = &outcome.out.out, *errors = &outcome.err.out;
+    struct al_str *out = &run.out.out, *errors = &run.err.out;
     al_auto(al_freep) char *error = NULL;
     int64_t began_ms = al_clock_ms();
     int r;
@@ -902,23 +870,23 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
     result->confinement = shell->isolation == AL_ISOLATION_FIREJAIL ? "firejail"
                           : shell->isolation == AL_ISOLATION_NONE   ? "seccomp"
                                                                     : NULL; /* that of git */
-    budget->left_ms = shell->options.timeout_s * 1000;
-    r = run_plan(shell, al_call_tool_data(call), al_call_repo(call), budget, &outcome, err);
-    if (r < 0)
+    run.budget->left_ms = shell->options.timeout_s * 1000;
+    r = run_plan(&run, plan, err);
+    if (r < 0 && r != AL_ERR_TIMEOUT)
         return r;
-    result->truncated = al_text_truncate(out, outcome.out.max_bytes);
-    result->truncated |= al_text_truncate(errors, outcome.err.max_bytes);
-    error = failure_of(shell, al_call_tool_data(call), &outcome);
+    result->truncated = al_text_truncate(out, run.out.max_bytes);
+    result->truncated |= al_text_truncate(errors, run.err.max_bytes);
+    error = failure_of(&run, plan, r == AL_ERR_TIMEOUT);
     al_result_set_structured(
         result, json_pack("{s:s*, s:o, s:o, s:i, s:o*}", "error", error, "stdout",
                           al_json_stringn(out->buf, out->len), "stderr",
-                          al_json_stringn(errors->buf, errors->len), "exit_code", outcome.exit_code,
+                          al_json_stringn(errors->buf, errors->len), "exit_code", run.exit_code,
                           "duration_ms", error ? NULL : al_json_int(al_clock_ms() - began_ms)));
-    result->exit_code = outcome.exit_code;
+    result->exit_code = run.exit_code;
     if (!error)
         return 0;
-    return al_error_set_code(err, outcome.timed_out ? AL_ERR_TIMEOUT : AL_ERR_EXECUTION,
-                             outcome.timed_out ? AL_CODE_TIMEOUT : AL_CODE_NONE, "%s", error);
+    return al_error_set_code(err, r < 0 ? AL_ERR_TIMEOUT : AL_ERR_EXECUTION,
+                             r < 0 ? AL_CODE_TIMEOUT : AL_CODE_NONE, "%s", error);
 }
 
 static bool is_dry(const struct al_call *call, const void *args)
