@@ -32,11 +32,18 @@ static void free_words(void *words)
     free(words);
 }
 
+/* The path of what is there, through links; NULL: nothing.  Caller frees. */
+static char *real_path(const char *path)
+{
+    al_auto(al_closep) int fd = open(path, O_PATH | O_CLOEXEC);
+
+    return fd >= 0 ? al_fs_fd_path(fd) : NULL;
+}
+
 static int check_place(const char *option, const char *given, const char *found,
                        struct al_error *err)
 {
-    al_auto(al_closep) int fd = given ? open(given, O_PATH | O_CLOEXEC) : -1;
-    al_auto(al_freep) char *real = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+    al_auto(al_freep) char *real = given ? real_path(given) : NULL;
 
     if (!given || (real && found && !strcmp(real, found)))
         return 0;
@@ -56,8 +63,7 @@ static bool is_above_ceiling(const struct al_location *at, const char *ceilings)
 
     al_strv_split(&all, text, ":");
     for (size_t i = 0; i < all.count; i++) {
-        al_auto(al_closep) int fd = open(all.items[i], O_PATH | O_CLOEXEC);
-        al_auto(al_freep) char *real = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+        al_auto(al_freep) char *real = real_path(all.items[i]);
         const char *below = real ? al_fs_beneath(real, at->dir) : NULL;
 
         is |= below && *below && al_fs_beneath(at->top, real);
@@ -166,15 +172,13 @@ int al_shell_check_made(const struct al_call *call, const char *dir, const char 
     const struct al_shell_words *words = al_call_tool_data(call);
     al_auto(al_freep) char *full = al_fs_join(dir, word);
     al_auto(al_freep) char *at = al_strdup(full);
-    al_auto(al_closep) int fd = open(at, O_PATH | O_CLOEXEC);
-    al_auto(al_freep) char *real = NULL;
+    al_auto(al_freep) char *real = real_path(at);
     const char *why = NULL;
 
-    for (char *end; fd < 0 && (end = strrchr(at, '/')) && end > at;) {
+    for (char *end; !real && (end = strrchr(at, '/')) && end > at;) {
         *end = '\0';
-        fd = open(at, O_PATH | O_CLOEXEC);
+        real = real_path(at);
     }
-    real = fd >= 0 ? al_fs_fd_path(fd) : NULL;
     if (!real || al_path_has_dot_git(real) || al_path_has_dot_git(word) ||
         strstr(full + strlen(at), ".."))
         why = "the directory may be git's own; make it elsewhere";
@@ -538,7 +542,7 @@ static int find_worktree(const struct al_repo *repo, const char *word, char **re
 {
     al_auto(al_worktrees_clear) struct al_worktrees all = AL_WORKTREES_INIT;
     al_auto(al_freep) char *full = al_fs_join(repo->at.dir, word);
-    al_auto(al_freep) char *there = realpath(full, NULL);
+    al_auto(al_freep) char *there = real_path(full);
     al_auto(al_freep) char *end = al_asprintf("/%s", word);
     const char *named = NULL, *found = NULL;
     size_t count = 0;
