@@ -241,7 +241,8 @@ int al_shell_overwritten(struct al_call *call, struct al_strv *out, struct al_er
     al_auto(al_strv_clear) struct al_strv lost = AL_STRV_INIT;
     int r = 0;
 
-    if (words.connection.code || /* git pull ends with its fetch */
+    if (!(al_shell_effects(call) & AL_WRITES_WORKTREE) ||
+        words.connection.code || /* git pull ends with its fetch */
         (al_shell_words_are(&words, "merge", NULL) && strategy && !strcmp(strategy, "ours")))
         return 0;
     for (size_t i = 0; i < AL_COUNT(writes) && r == 0; i++)
@@ -377,7 +378,7 @@ static bool writes_files(const struct al_call *call, unsigned effects, const cha
 
 static void note_skipped(struct al_call *call, const char *before, struct al_result *result)
 {
-    const unsigned effects = al_tool_select(al_call_tool(call), call, NULL)->effects;
+    const unsigned effects = al_shell_effects(call);
     al_auto(al_str_clear) struct al_str hooks = AL_STR_INIT, lines = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv each = AL_STRV_INIT;
     const bool commits = add_hooks(call, before, result->exit_code, &hooks);

@@ -30,6 +30,9 @@ const char *al_hook_file(const json_t *input);
 int al_shell_open(struct al_call *call, const char *dir, struct al_repo **ret_repo,
                   struct al_error *err);
 
+/** The effects of the operation that a line is. */
+unsigned al_shell_effects(const struct al_call *call);
+
 /** A shell's command may take a day. */
 int64_t al_shell_timeout_ms(const struct al_session *session);
 

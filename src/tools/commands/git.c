@@ -122,7 +122,7 @@ static int open_repository(struct al_call *call, struct al_repo **ret_repo, stru
 }
 
 /* The operation is chosen before anything else is asked of the tool. */
-static unsigned effects_of(const struct al_call *call)
+unsigned al_shell_effects(const struct al_call *call)
 {
     return al_tool_select(al_call_tool(call), call, NULL)->effects;
 }
@@ -231,7 +231,7 @@ static int authorize(struct al_call *call, struct al_error *err)
     if (r == 0 && repo)
         r = al_shell_check_filters(repo, words, err);
     if (r == 0 && al_shell_words_are(words, "config", NULL) &&
-        (effects_of(call) & AL_WRITES_CONFIG))
+        (al_shell_effects(call) & AL_WRITES_CONFIG))
         r = check_config(words, err);
     if (r == 0 && repo && removes_files(words))
         r = check_removed(repo, words, err);
@@ -239,7 +239,7 @@ static int authorize(struct al_call *call, struct al_error *err)
         r = al_shell_check_made(call, args->working_dir ? args->working_dir : ".", made, err);
     if (r < 0)
         return r;
-    if (repo && al_location_is_bare(&repo->at) && !al_effects_read_only(effects_of(call)))
+    if (repo && al_location_is_bare(&repo->at) && !al_effects_read_only(al_shell_effects(call)))
         return al_call_refuse_bare(call, err);
     if (!to->tool || !to->tool->authorize)
         return 0;
@@ -450,7 +450,7 @@ static int resolve(struct al_call *call, struct al_error *err)
     }
     if (words->connection.tool)
         return resolve_connection(call, &words->connection, err);
-    if (al_effects_read_only(effects_of(call)))
+    if (al_effects_read_only(al_shell_effects(call)))
         return 0;
     al_shell_words_branches(words, &names);
     if (names.count && al_call_repo(call))
@@ -521,18 +521,13 @@ static int policy_paths(struct al_call *call, struct al_strv *out, struct al_err
     const size_t before = out->count;
 
     (void)err;
-    if (!(effects_of(call) & touching) || !repo)
+    if (!(al_shell_effects(call) & touching) || !repo)
         return 0;
     if (names_tree(call, words) || !add_paths(repo, &words->paths, out) ||
         ((words->command.flags & AL_SHELL_NAMES_PATHS) && !add_paths(repo, &words->others, out)) ||
         out->count == before)
         al_strv_add(out, "");
     return 0;
-}
-
-static int overwritten_files(struct al_call *call, struct al_strv *out, struct al_error *err)
-{
-    return effects_of(call) & AL_WRITES_WORKTREE ? al_shell_overwritten(call, out, err) : 0;
 }
 
 /* Find the worktree that git means by a word: the only one whose path ends with it, else the one
@@ -771,7 +766,7 @@ static int run(struct al_call *call, struct al_result *result, struct al_error *
     struct al_shell_words *words = al_call_tool_data(call);
     const unsigned flags = words->command.flags;
     const bool connects = words->connection.tool || !strcmp(words->command.name, "clone");
-    const bool reads = al_effects_read_only(effects_of(call));
+    const bool reads = al_effects_read_only(al_shell_effects(call));
     enum al_git_class class = reads ? AL_GIT_READ : AL_GIT_WRITE;
     al_auto(al_str_clear) struct al_str waiting = AL_STR_INIT;
     al_auto(al_freep) char *head =
@@ -886,7 +881,7 @@ const struct al_tool al_tool_commands_git = {
     .resolve = resolve,
     .policy_paths = policy_paths,
     .fetch = fetch,
-    .overwritten_files = overwritten_files,
+    .overwritten_files = al_shell_overwritten,
     .authorize = authorize,
     .preview = preview,
 };
