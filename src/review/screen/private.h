@@ -76,9 +76,10 @@ size_t al_cells_shorten(const char *text, size_t columns, struct al_str *out);
  * sight at the side.
  */
 
-/** The first visible row: of a line, counted from its beginning. */
-struct al_page_top {
-    size_t line, row;
+/** A row: a part of a line. */
+struct al_page_row {
+    size_t line; /**< its number, from 0 */
+    size_t begin, len;
 };
 
 /** Set up with AL_PAGE_INIT. */
@@ -87,7 +88,9 @@ struct al_page {
     struct al_str text;
     struct al_review_line *lines; /**< all of them */
     size_t nlines;
-    struct al_page_top top;
+    size_t columns;           /**< that the rows are wrapped for; 0: they are of another text */
+    struct al_page_row *rows; /**< all of them */
+    size_t nrows, top;        /**< and the first one that is seen */
 };
 
 #define AL_PAGE_INIT                                                                               \
@@ -98,16 +101,14 @@ void al_page_clear(struct al_page *page);
 /** Replace the text.  The place stays as far as there is such a line. */
 void al_page_set_text(struct al_page *page, const char *text, size_t len);
 
-/** The rows that are seen, not made safe.  Returns how many there are, at most `nrows`. */
-size_t al_page_rows(const struct al_page *page, size_t columns, size_t nrows,
-                    struct al_review_line *ret_rows);
+/** The rows that are seen.  Returns how many there are, at most `max`.  Borrowed until the page
+ * changes. */
+size_t al_page_rows(struct al_page *page, size_t columns, size_t max,
+                    const struct al_page_row **ret_rows);
 
-/** Move by rows, backwards if negative.  The last row does not come above the last of `nrows`. */
-void al_page_scroll(struct al_page *page, size_t columns, size_t nrows, long by);
-
-/** Move to the beginning or to the end. */
-void al_page_to_begin(struct al_page *page);
-void al_page_to_end(struct al_page *page, size_t columns, size_t nrows);
+/** Move by any number of rows, backwards if negative.  The last row does not come above the last of
+ * `height`. */
+void al_page_scroll(struct al_page *page, size_t columns, size_t height, long by);
 
 /* --- keys.c --- */
 

@@ -312,16 +312,11 @@ static void choose_by(struct session *session, int by)
 static void scroll(struct session *session, struct al_screen_action action)
 {
     struct al_screen_view *view = &session->view;
-    const size_t columns = al_screen_page_columns(view), rows = (size_t)view->layout.text.rows;
+    const int rows = view->layout.text.rows;
+    const long page = rows > 1 ? rows - 1 : 1;
 
-    if (action.what == AL_DO_SCROLL)
-        al_page_scroll(&view->page, columns, rows, action.by);
-    else if (action.by == INT_MIN)
-        al_page_to_begin(&view->page);
-    else if (action.by == INT_MAX)
-        al_page_to_end(&view->page, columns, rows);
-    else
-        al_page_scroll(&view->page, columns, rows, action.by * (long)(rows > 1 ? rows - 1 : 1));
+    al_page_scroll(&view->page, al_screen_page_columns(view), (size_t)rows,
+                   action.what == AL_DO_PAGE ? action.by * page : action.by);
 }
 
 static void answer(struct session *session, enum al_answer decision)

@@ -592,7 +592,7 @@ static void draw_list(struct al_terminal *terminal, struct al_screen_view *view)
 
 /* --- The text --- */
 
-static enum al_style style_of(const struct al_review_line *row)
+static enum al_style style_of(enum al_review_line_kind kind)
 {
     static const enum al_style styles[] = {
         [AL_LINE_NOTE] = AL_STYLE_PLAIN,  [AL_LINE_FILE] = AL_STYLE_BOLD,
@@ -601,7 +601,7 @@ static enum al_style style_of(const struct al_review_line *row)
         [AL_LINE_TITLE] = AL_STYLE_BOLD,  [AL_LINE_FACT] = AL_STYLE_DIM,
     };
 
-    return styles[row->kind];
+    return styles[kind];
 }
 
 /* Draw the title of the text, and how far down it is shown. */
@@ -626,7 +626,8 @@ static void draw_head(struct al_terminal *terminal, const struct al_screen_view 
         al_str_addf(&line, "Roll back to before execution %s?", chosen->key);
     else if (chosen->kind != AL_ITEM_NONE)
         al_str_addf(&line, "%s%s   line %zu of %zu", kinds[chosen->kind], state,
-                    view->page.top.line + 1, view->page.nlines);
+                    view->page.nrows ? view->page.rows[view->page.top].line + 1 : 1,
+                    view->page.nlines);
     put(terminal, AREA(view->layout.head),
         chosen->gone || view->state.mode == AL_SCREEN_CONFIRM ? AL_STYLE_WARNING
         : view->state.pane == AL_PANE_TEXT                    ? AL_STYLE_BAR
@@ -637,18 +638,17 @@ static void draw_head(struct al_terminal *terminal, const struct al_screen_view 
 static void draw_page(struct al_terminal *terminal, struct al_screen_view *view)
 {
     const struct al_screen_area area = view->layout.text;
-    const size_t height = (size_t)area.rows, columns = al_screen_page_columns(view);
-    al_auto(al_freep) struct al_review_line *rows = al_calloc(height, sizeof(*rows));
-    size_t count;
+    const struct al_page_row *rows;
+    const size_t count =
+        al_page_rows(&view->page, al_screen_page_columns(view), (size_t)area.rows, &rows);
 
-    al_page_scroll(&view->page, columns, height, 0);
-    count = al_page_rows(&view->page, columns, height, rows);
     for (size_t i = 0; i < count; i++) {
-        al_auto(al_freep) char *text = al_strndup(rows[i].text, rows[i].len);
-        const int indent = rows[i].kind >= AL_LINE_TITLE ? 0 : INDENT;
+        const struct al_review_line *line = &view->page.lines[rows[i].line];
+        al_auto(al_freep) char *text = al_strndup(line->text + rows[i].begin, rows[i].len);
+        const int indent = line->kind >= AL_LINE_TITLE ? 0 : INDENT;
 
         put(terminal, area.row + (int)i, area.column + indent, area.columns - indent,
-            style_of(&rows[i]), false, text);
+            style_of(line->kind), false, text);
     }
 }
 
@@ -709,6 +709,7 @@ void al_screen_draw(struct al_terminal *terminal, struct al_screen_view *view)
         draw_list(terminal, view);
         divide(terminal, view->layout.list.row, view->layout.divider, view->layout.list.rows);
     }
+    al_page_scroll(&view->page, al_screen_page_columns(view), (size_t)view->layout.text.rows, 0);
     draw_head(terminal, view);
     if (view->state.mode == AL_SCREEN_HELP)
         draw_help(terminal, view);

@@ -152,6 +152,7 @@ void al_page_clear(struct al_page *page)
     al_strv_clear(&page->facts);
     al_str_clear(&page->text);
     free(page->lines);
+    free(page->rows);
     *page = AL_PAGE_INIT;
 }
 
@@ -182,112 +183,54 @@ void al_page_set_text(struct al_page *page, const char *text, size_t len)
         memcpy(page->lines + page->nlines, cut, count * sizeof(*cut));
     page->nlines += count;
     add_lines(&page->facts, AL_LINE_FACT, page);
-    if (page->top.line >= page->nlines)
-        al_page_to_begin(page);
+    page->columns = 0;
 }
 
-/* The length of the first row of a line. */
-static size_t row_of(const char *text, size_t len, size_t columns)
+/* Wrap the lines for this width, unless they are.  The same line stays on top, if there is one. */
+static void wrap(struct al_page *page, size_t columns)
 {
-    const size_t used = al_cells_cut(text, len, columns, NULL, NULL);
+    const struct al_page_row top =
+        page->nrows ? page->rows[page->top] : (struct al_page_row){ .line = 0 };
 
-    return used || !len ? used : 1; /* always forward */
-}
+    if (columns < AL_CELLS_WIDEST) /* of a terminal that is too small nothing is seen */
+        columns = AL_CELLS_WIDEST;
+    if (page->columns == columns)
+        return;
+    page->columns = columns;
+    page->nrows = page->top = 0;
+    for (size_t i = 0; i < page->nlines; i++) {
+        const struct al_review_line *line = &page->lines[i];
+        size_t at = 0;
 
-/* The rows of one line from its row `skip` on, at most `nrows`; only counted without `ret_rows`. */
-static size_t add_rows(const struct al_review_line *line, size_t columns, size_t skip, size_t nrows,
-                       struct al_review_line *ret_rows)
-{
-    size_t at = 0, count = 0;
+        do {
+            const size_t len = al_cells_cut(line->text + at, line->len - at, columns, NULL, NULL);
 
-    do {
-        const size_t begin = at;
-
-        at += row_of(line->text + at, line->len - at, columns);
-        if (skip) {
-            skip--;
-            continue;
-        }
-        if (ret_rows) {
-            ret_rows[count] = *line;
-            ret_rows[count].text += begin;
-            ret_rows[count].len = at - begin;
-        }
-        count++;
-    } while (at < line->len && count < nrows);
-    return count;
-}
-
-/* The rows of the line with this number; 0: there is no such line. */
-static size_t rows_of(const struct al_page *page, size_t number, size_t columns)
-{
-    return number < page->nlines ? add_rows(&page->lines[number], columns, 0, SIZE_MAX, NULL) : 0;
-}
-
-size_t al_page_rows(const struct al_page *page, size_t columns, size_t nrows,
-                    struct al_review_line *ret_rows)
-{
-    size_t count = 0, skip = page->top.row;
-
-    for (size_t i = page->top.line; i < page->nlines && count < nrows; i++, skip = 0)
-        count += add_rows(&page->lines[i], columns, skip, nrows - count, ret_rows + count);
-    return count;
-}
-
-static void go_back(const struct al_page *page, size_t columns, struct al_page_top *top)
-{
-    if (top->row > 0) {
-        top->row--;
-    } else if (top->line > 0) {
-        top->line--;
-        top->row = rows_of(page, top->line, columns) - 1;
+            if (i == top.line && at <= top.begin)
+                page->top = page->nrows;
+            page->rows = al_grow(page->rows, page->nrows, sizeof(*page->rows));
+            page->rows[page->nrows++] = (struct al_page_row){ i, at, len };
+            at += len;
+        } while (at < line->len);
     }
 }
 
-static void go_forward(const struct al_page *page, size_t columns, struct al_page_top *top)
+size_t al_page_rows(struct al_page *page, size_t columns, size_t max,
+                    const struct al_page_row **ret_rows)
 {
-    if (top->row + 1 < rows_of(page, top->line, columns))
-        top->row++;
-    else if (top->line + 1 < page->nlines)
-        *top = (struct al_page_top){ .line = top->line + 1 };
+    size_t left;
+
+    wrap(page, columns);
+    left = page->nrows - page->top;
+    *ret_rows = page->rows + page->top;
+    return left < max ? left : max;
 }
 
-void al_page_to_begin(struct al_page *page)
+void al_page_scroll(struct al_page *page, size_t columns, size_t height, long by)
 {
-    page->top = (struct al_page_top){ .line = 0 };
-}
+    long last, top;
 
-/* The place from which the last rows are seen. */
-static struct al_page_top last_top(const struct al_page *page, size_t columns, size_t nrows)
-{
-    struct al_page_top top = { .line = page->nlines };
-
-    for (size_t i = 0; i < nrows; i++)
-        go_back(page, columns, &top);
-    return top;
-}
-
-void al_page_to_end(struct al_page *page, size_t columns, size_t nrows)
-{
-    page->top = last_top(page, columns, nrows);
-}
-
-static bool is_after(const struct al_page_top *a, const struct al_page_top *b)
-{
-    return a->line > b->line || (a->line == b->line && a->row > b->row);
-}
-
-void al_page_scroll(struct al_page *page, size_t columns, size_t nrows, long by)
-{
-    const struct al_page_top last = last_top(page, columns, nrows);
-    const size_t rows = rows_of(page, page->top.line, columns);
-
-    if (page->top.row >= rows) /* the terminal became wider */
-        page->top.row = rows ? rows - 1 : 0;
-    for (; by > 0 && is_after(&last, &page->top); by--)
-        go_forward(page, columns, &page->top);
-    for (; by < 0 && (page->top.line || page->top.row); by++)
-        go_back(page, columns, &page->top);
-    if (is_after(&page->top, &last))
-        page->top = last;
+    wrap(page, columns);
+    last = page->nrows > height ? (long)(page->nrows - height) : 0;
+    top = (long)page->top + by;
+    page->top = (size_t)(top < 0 ? 0 : top < last ? top : last);
 }

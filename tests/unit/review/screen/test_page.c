@@ -2,6 +2,7 @@
 /* cli/review/screen/page.h: wrapped rows of a text of any size, from any place. */
 #include "review/screen/private.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "tests/lib/assert.h"
@@ -10,18 +11,19 @@
 #define ROWS    5
 
 /* The rows that are seen, one after the other. */
-static char *seen(const struct al_page *page)
+static char *seen(struct al_page *page)
 {
-    struct al_review_line rows[ROWS];
-    const size_t count = al_page_rows(page, COLUMNS, ROWS, rows);
+    const struct al_page_row *rows;
+    const size_t count = al_page_rows(page, COLUMNS, ROWS, &rows);
     struct al_str text = AL_STR_INIT;
 
     for (size_t i = 0; i < count; i++)
-        al_str_addf(&text, "%.*s|", (int)rows[i].len, rows[i].text);
+        al_str_addf(&text, "%.*s|", (int)rows[i].len,
+                    page->lines[rows[i].line].text + rows[i].begin);
     return al_str_detach(&text);
 }
 
-static void assert_seen(const struct al_page *page, const char *wanted)
+static void assert_seen(struct al_page *page, const char *wanted)
 {
     al_auto(al_freep) char *text = seen(page);
 
@@ -67,7 +69,7 @@ static void it_moves_to_any_line(void **state)
     assert_seen(&page, "127|128|129|130|131|");
     al_page_scroll(&page, COLUMNS, ROWS, 1);
     assert_seen(&page, "128|129|130|131|132|");
-    al_page_to_end(&page, COLUMNS, ROWS);
+    al_page_scroll(&page, COLUMNS, ROWS, INT_MAX);
     assert_seen(&page, "380|381|382|383|384|");
     al_page_scroll(&page, COLUMNS, ROWS, 1);
     assert_seen(&page, "380|381|382|383|384|");
@@ -79,7 +81,7 @@ static void it_moves_to_any_line(void **state)
     al_page_set_text(&page, "", 0);
     assert_seen(&page, "");
     al_page_scroll(&page, COLUMNS, ROWS, 1);
-    al_page_to_end(&page, COLUMNS, ROWS);
+    al_page_scroll(&page, COLUMNS, ROWS, INT_MAX);
     assert_seen(&page, "");
 }
 
@@ -90,13 +92,13 @@ static void another_text_may_be_shorter(void **state)
 
     (void)state;
     fill(&page, 1000);
-    al_page_to_end(&page, COLUMNS, ROWS);
+    al_page_scroll(&page, COLUMNS, ROWS, INT_MAX);
     fill(&page, 10);
     al_page_scroll(&page, COLUMNS, ROWS, 0);
     assert_seen(&page, "0|1|2|3|4|");
 }
 
-/* A line of 10 MB, and a million lines: only what is seen is laid out. */
+/* A line of 10 MB, and a million lines: they are laid out once. */
 static void a_large_text_is_not_slow(void **state)
 {
     al_auto(al_page_clear) struct al_page page = AL_PAGE_INIT;
@@ -110,19 +112,36 @@ static void a_large_text_is_not_slow(void **state)
     al_page_set_text(&page, text.buf, text.len);
     for (int i = 0; i < 100; i++)
         al_page_scroll(&page, COLUMNS, ROWS, ROWS);
-    al_page_to_end(&page, COLUMNS, ROWS);
+    al_page_scroll(&page, COLUMNS, ROWS, INT_MAX);
     assert_seen(&page, "|||||");
-    al_page_to_begin(&page);
+    al_page_scroll(&page, COLUMNS, ROWS, INT_MIN);
     assert_seen(&page, "xxxxxxxxxxxxxxxxxxxx|xxxxxxxxxxxxxxxxxxxx|xxxxxxxxxxxxxxxxxxxx|"
                        "xxxxxxxxxxxxxxxxxxxx|xxxxxxxxxxxxxxxxxxxx|");
+}
+
+/* A wider terminal has other rows. */
+static void a_line_stays_on_top(void **state)
+{
+    al_auto(al_page_clear) struct al_page page = AL_PAGE_INIT;
+    const char *text = "a\n12345678901234567890123456789012345678901234567890\nb\nc\nd\ne\nf\n";
+
+    (void)state;
+    al_page_set_text(&page, text, strlen(text));
+    al_page_scroll(&page, COLUMNS, ROWS, 2);
+    assert_seen(&page, "12345678901234567890|1234567890|b|c|d|");
+    al_page_scroll(&page, 2 * COLUMNS, ROWS, 0);
+    assert_int_equal(page.rows[page.top].line, 1);
+    assert_int_equal(page.rows[page.top].begin, 0);
+    al_page_scroll(&page, 2 * COLUMNS, ROWS, 2);
+    al_page_set_text(&page, text, strlen(text));
+    assert_seen(&page, "b|c|d|e|f|");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_wrapped),
-        cmocka_unit_test(it_moves_to_any_line),
-        cmocka_unit_test(another_text_may_be_shorter),
+        cmocka_unit_test(lines_are_wrapped),           cmocka_unit_test(it_moves_to_any_line),
+        cmocka_unit_test(another_text_may_be_shorter), cmocka_unit_test(a_line_stays_on_top),
         cmocka_unit_test(a_large_text_is_not_slow),
     };
 
