@@ -399,33 +399,6 @@ static int ask_doors(struct al_call *call, const struct al_approval_request *req
 /** Longer arguments are left out: they would bury the message. */
 #define ARGUMENTS_MAX_BYTES 72
 
-/* Append JSON as one shell word in single quotes.  In JSON of printable ASCII an apostrophe occurs
- * only inside strings, where an escape can replace it; so does DEL. */
-static void add_quoted(struct al_str *out, const struct al_str *json)
-{
-    al_str_adds(out, " '");
-    for (size_t i = 0; i < json->len; i++) {
-        if (json->buf[i] == '\'' || json->buf[i] == 0x7f)
-            al_str_addf(out, "\\u%04x", (unsigned)json->buf[i]);
-        else
-            al_str_addc(out, json->buf[i]);
-    }
-    al_str_addc(out, '\'');
-}
-
-/* Append a path as one shell word. */
-static void add_path(struct al_str *out, const char *path)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-+=@%:,./";
-    al_auto(al_freep) char *safe = al_text_sanitize_shown_line(path);
-
-    if (strspn(safe, plain) == strlen(safe))
-        al_str_adds(out, safe);
-    else
-        al_text_add_quoted(safe, out);
-}
-
 /* A root that is the repository needs no option: the user is taken to be in it.  Of several roots
  * each one is needed, and so is one above the repository, which a relative working_dir is of. */
 static void add_roots(struct al_str *out, const struct al_call *call)
@@ -436,12 +409,14 @@ static void add_roots(struct al_str *out, const struct al_call *call)
 
     for (size_t i = 0; roots && i < roots->count; i++) {
         const struct al_root *root = &roots->items[i];
+        al_auto(al_freep) char *safe = NULL;
 
         if (root->is_git_dir || al_root_is_released(root))
             continue;
         given += strcmp(root->path, al_call_repository_path(call)) != 0 ? 2 : 1;
-        al_str_adds(&words, " --root ");
-        add_path(&words, root->path);
+        safe = al_text_sanitize_shown_line(root->path);
+        al_str_adds(&words, " --root");
+        al_text_add_word(safe, &words);
     }
     if (given > 1)
         al_str_add(out, words.buf, words.len);
@@ -458,7 +433,8 @@ static bool add_arguments(struct al_str *out, const json_t *arguments)
     if (!json_equal(clean, arguments))
         return false;
     al_json_dump(arguments, true, &json);
-    add_quoted(&word, &json);
+    al_str_addc(&word, ' ');
+    al_text_add_quoted(json.buf, &word);
     if (word.len >= ARGUMENTS_MAX_BYTES)
         return false;
     al_str_add(out, word.buf, word.len);

@@ -265,7 +265,7 @@ static char *format_options(const struct al_options *options)
         if (!path || strcmp(path, safe) != 0)
             return NULL;
         al_str_addf(&text, " %s", given->items[i]);
-        al_shell_words_add(&text, path);
+        al_text_add_word(path, &text);
     }
     return al_str_detach(&text);
 }

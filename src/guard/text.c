@@ -158,6 +158,15 @@ void al_text_add_quoted(const char *word, struct al_str *out)
     al_str_addc(out, '\'');
 }
 
+void al_text_add_word(const char *word, struct al_str *out)
+{
+    al_str_addc(out, ' ');
+    if (*word && !strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!"))
+        al_str_adds(out, word);
+    else
+        al_text_add_quoted(word, out);
+}
+
 bool al_text_truncate(struct al_str *text, size_t max_bytes)
 {
     const size_t marker = strlen(AL_TEXT_MARKER);

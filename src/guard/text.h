@@ -80,6 +80,9 @@ void al_text_sanitize_shown(const char *data, size_t len, struct al_str *out);
 /** Append a word as a shell takes it, in single quotes. */
 void al_text_add_quoted(const char *word, struct al_str *out);
 
+/** Append a blank and a word as a shell takes it, in quotes if it needs them. */
+void al_text_add_word(const char *word, struct al_str *out);
+
 /**
  * Cut `text` to `max_bytes` at a character boundary if it is longer.  The marker counts; below the
  * marker's own length the text becomes just the marker.

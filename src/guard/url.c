@@ -213,36 +213,23 @@ static int refuse(struct al_error *err, const char *text, const char *why, const
                            err, remedy);
 }
 
-static bool is_scheme_char(char c, bool first)
-{
-    return isalpha((unsigned char)c) ||
-           (!first && (isdigit((unsigned char)c) || c == '+' || c == '-' || c == '.'));
-}
-
 /* The length of the scheme or helper that a text begins with; 0: none. */
 static size_t scheme_length(const char *text)
 {
-    size_t len = 0;
+    const size_t len = strspn(text, LETTERS DIGITS "+-.");
 
-    while (is_scheme_char(text[len], len == 0))
-        len++;
-    return text[len] == ':' ? len : 0;
+    return isalpha((unsigned char)*text) && text[len] == ':' ? len : 0;
 }
 
-/* Whether a text has only letters, digits and these, and cannot be taken for an option or for shell
- * syntax. */
-static bool is_of(const char *text, const char *others)
+/* Whether a text has only these characters, and cannot be taken for an option. */
+static bool is_of(const char *text, const char *characters)
 {
-    const bool is_option = *text == '-';
-
-    while (isalnum((unsigned char)*text) || (*text && strchr(others, *text)))
-        text++;
-    return !is_option && !*text;
+    return *text != '-' && !text[strspn(text, characters)];
 }
 
 static bool is_host(const char *host)
 {
-    return *host && is_of(host, "._-");
+    return *host && is_of(host, LETTERS DIGITS "._-");
 }
 
 /* The character that an escape at `at` stands for; -1: there is none. */
@@ -316,7 +303,7 @@ static bool take_user(struct al_url *url, const char *text, size_t len)
         url->password = decode(colon + 1, (size_t)(text + len - colon - 1));
     if (!url->user || (colon && !url->password))
         return false;
-    return url->kind == AL_URL_HTTP || (!colon && is_of(url->user, "._~+-"));
+    return url->kind == AL_URL_HTTP || (!colon && is_of(url->user, LETTERS DIGITS "._~+-"));
 }
 
 static char *host_words(const struct al_url *url)

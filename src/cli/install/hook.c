@@ -104,7 +104,7 @@ static char *exports_of(const struct hook *hook)
 
     if (!shim)
         return NULL;
-    al_shell_words_add(&word, shim); /* with a space before it */
+    al_text_add_word(shim, &word); /* with a space before it */
     return al_asprintf("export PATH=%s:$PATH AIRLOCK_AGENT=%s%s%s\n", word.buf + 1,
                        hook->client->name, hook->session ? " AIRLOCK_SESSION=" : "",
                        hook->session ? hook->session : "");

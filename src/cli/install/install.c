@@ -598,7 +598,7 @@ static void make_hook(struct install *install)
         add_option(&words, "--root", root);
     }
     for (size_t i = 0; i < words.count; i++)
-        al_shell_words_add(&line, words.items[i]); /* with a space before it */
+        al_text_add_word(words.items[i], &line); /* with a space before it */
     install->hook = al_strdup(line.buf + 1);
     install->shim = al_client_shim(install->shell && !install->removes);
 }

@@ -185,9 +185,6 @@ bool al_shell_words_are(const struct al_shell_words *words, const char *command,
  */
 bool al_shell_words_do(const struct al_shell_words *words, const char *command, const char *verbs);
 
-/** Append a blank and a word, quoted for a shell if it has to be. */
-void al_shell_words_add(struct al_str *out, const char *word);
-
 /** Append the words of a line, with quotes and backslashes as in a shell.  False: there are none,
  * or a quote has no end. */
 bool al_shell_words_split(const char *line, struct al_strv *ret_words);

@@ -824,7 +824,7 @@ static void summarize(const struct al_call *call, struct al_str *out)
 
     al_str_adds(out, "git");
     for (size_t i = 0; i < args->args.count; i++)
-        al_shell_words_add(out, args->args.items[i]);
+        al_text_add_word(args->args.items[i], out);
 }
 
 static bool command_line(const struct al_call *call, struct al_str *out)

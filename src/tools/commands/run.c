@@ -435,7 +435,7 @@ static void summarize(const struct al_call *call, struct al_str *out)
 
     al_str_adds(out, args->command.count ? "Run" : "Take a checkpoint");
     for (size_t i = 0; i < args->command.count; i++)
-        al_shell_words_add(out, args->command.items[i]);
+        al_text_add_word(args->command.items[i], out);
     if (args->label)
         al_str_addf(out, " (%s)", args->label);
 }

@@ -699,14 +699,3 @@ void al_shell_words_branches(const struct al_shell_words *words, struct al_strv 
             add_ends(word, ret_names);
     }
 }
-
-void al_shell_words_add(struct al_str *out, const char *word)
-{
-    const bool is_plain = *word && !strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!");
-
-    al_str_addc(out, ' ');
-    if (is_plain)
-        al_str_adds(out, word);
-    else
-        al_text_add_quoted(word, out);
-}
