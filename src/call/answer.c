@@ -3,11 +3,11 @@
 
 #include <inttypes.h>
 #include <nettle/sha2.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fs.h"
+#include "base/lock.h"
 #include "base/secret.h"
 #include "base/utf8.h"
 #include "call/private.h"
@@ -126,9 +126,8 @@ void al_cursor_add(const struct al_call *call, const struct al_cursor_place *pla
     entry->nbytes = al_json_bytes(entry->arguments);
     al_random_hex(CURSOR_CHARS / 2, entry->word);
     al_str_adds(out, entry->word);
-    (void)pthread_mutex_lock(&store.lock);
+    al_hold(&store.lock);
     add_locked(entry);
-    (void)pthread_mutex_unlock(&store.lock);
 }
 
 int al_cursor_find(const struct al_session *session, const char *cursor,
@@ -136,12 +135,12 @@ int al_cursor_find(const struct al_session *session, const char *cursor,
 {
     const struct entry *entry;
 
-    (void)pthread_mutex_lock(&store.lock);
+    al_hold(&store.lock);
     entry = find_locked(session, cursor);
-    if (entry)
-        *ret_place = entry->place;
-    (void)pthread_mutex_unlock(&store.lock);
-    return entry ? 0 : refuse_unknown(err);
+    if (!entry)
+        return refuse_unknown(err);
+    *ret_place = entry->place;
+    return 0;
 }
 
 /* The value that a tool's parameter has among the arguments, under any of its spellings. */
@@ -180,25 +179,20 @@ int al_cursor_expand(const struct al_session *session, const struct al_tool *too
 {
     const char *cursor = json_string_value(json_object_get(given, cursor_name));
     al_auto(al_json_decrefp) json_t *whole = NULL;
-    const struct al_tool *of = NULL;
     const struct entry *entry;
     int r;
 
     *ret_arguments = NULL;
     if (!cursor)
         return 0; /* the decoder refuses what is no string */
-    (void)pthread_mutex_lock(&store.lock);
+    al_hold(&store.lock);
     entry = find_locked(session, cursor);
-    if (entry) {
-        whole = json_deep_copy(entry->arguments);
-        of = entry->tool;
-    }
-    (void)pthread_mutex_unlock(&store.lock);
     if (!entry)
         return refuse_unknown(err);
-    if (of != tool)
+    if (entry->tool != tool)
         return al_error_set(err, AL_ERR_BAD_ARGS, "cursor: it goes on with %s, not with %s",
-                            of->name, tool->name);
+                            entry->tool->name, tool->name);
+    whole = json_deep_copy(entry->arguments);
     r = merge(tool, given, whole, err);
     if (r == 0)
         *ret_arguments = al_take(&whole);

@@ -186,29 +186,28 @@ al_printf(2, 3) static void trace(const struct al_call *call, const char *fmt, .
     call->session->trace(safe);
 }
 
+/* What the call is about, or `checked`, why it may run: in the tool's own words if it has some. */
 static void trace_words(const struct al_call *call, bool checked)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_freep) char *effects = checked ? al_effects_list(call->operation->effects) : NULL;
+    const struct al_record_end known = record_end_of(call);
 
-    call->tool->trace(call, checked, &words);
+    if (call->tool->trace)
+        call->tool->trace(call, checked, &words);
+    else if (checked)
+        al_str_addf(&words, "%s: %s; %s, %s", known.operation, effects, known.decision,
+                    known.decided_by);
+    else
+        al_str_adds(&words, call->summary);
     trace(call, checked ? "Validation: \u2713 passed (%s)" : "Command: %s", words.buf);
 }
 
 void al_call_trace_begin(const struct al_call *call)
 {
     trace(call, "Tool: %s", call->tool->name);
-    if (call->summary && call->tool->trace)
+    if (call->summary && call->session->trace)
         trace_words(call, false);
-    else if (call->summary)
-        trace(call, "Command: %s", call->summary);
-}
-
-static void trace_effects(const struct al_call *call)
-{
-    al_auto(al_freep) char *names = al_effects_list(call->operation->effects);
-
-    trace(call, "Validation: \u2713 passed (%s: %s; %s, %s)", call->operation->name, names,
-          call->decision ? call->decision : "none", call->decided_by ? call->decided_by : "none");
 }
 
 static void trace_checkpoint(const struct al_call *call)
@@ -230,10 +229,7 @@ void al_call_trace_execute(const struct al_call *call, int64_t timeout_ms)
 {
     if (!call->session->trace)
         return;
-    if (call->tool->trace)
-        trace_words(call, true);
-    else
-        trace_effects(call);
+    trace_words(call, true);
     trace_checkpoint(call);
     trace(call, "Executing with timeout %gs...", (double)timeout_ms / 1000);
 }

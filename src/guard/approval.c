@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 
 #include "base/base64.h"
 #include "base/fs.h"
+#include "base/lock.h"
 #include "base/utf8.h"
 #include "guard/text.h"
 
@@ -181,11 +181,10 @@ void al_approvals_remember(struct al_approvals *approvals, const char *tool, con
 {
     al_auto(al_freep) char *line = digest_of(tool, operation, repository);
 
-    (void)pthread_mutex_lock(&approvals->lock);
+    al_hold(&approvals->lock);
     al_str_adds(&approvals->known, line);
     if (approvals->file)
         append_to_file(approvals->file, line);
-    (void)pthread_mutex_unlock(&approvals->lock);
 }
 
 bool al_approvals_has(struct al_approvals *approvals, const char *tool, const char *operation,
@@ -193,13 +192,11 @@ bool al_approvals_has(struct al_approvals *approvals, const char *tool, const ch
 {
     al_auto(al_freep) char *line = digest_of(tool, operation, repository);
     al_auto(al_str_clear) struct al_str others = AL_STR_INIT;
-    bool has;
 
-    (void)pthread_mutex_lock(&approvals->lock);
-    has = strstr(approvals->known.buf, line) != NULL;
-    if (!has && approvals->file && !is_old(AT_FDCWD, approvals->file) &&
-        al_fs_read(AT_FDCWD, approvals->file, FILE_MAX_BYTES, &others) == 0)
-        has = strstr(others.buf, line) != NULL;
-    (void)pthread_mutex_unlock(&approvals->lock);
-    return has;
+    al_hold(&approvals->lock);
+    if (strstr(approvals->known.buf, line))
+        return true;
+    return approvals->file && !is_old(AT_FDCWD, approvals->file) &&
+           al_fs_read(AT_FDCWD, approvals->file, FILE_MAX_BYTES, &others) == 0 &&
+           strstr(others.buf, line);
 }

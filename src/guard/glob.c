@@ -182,13 +182,7 @@ static bool is_pattern(const char *part)
     return false;
 }
 
-/* The position of a walk: the name so far, and whether a part of it was matched by a pattern. */
-struct position {
-    const char *name;
-    bool matched;
-};
-
-static void descend(struct walk *walk, struct position at, const char *pattern);
+static void descend(struct walk *walk, const char *before, bool matched, const char *pattern);
 
 static void keep(struct walk *walk, const char *name)
 {
@@ -241,19 +235,20 @@ static void list(struct walk *walk, const char *prefix, const char *part, const 
         al_str_addf(&name, "%s%s", prefix, entry->d_name);
         add_slashes(&name, true, slashes);
         if (rest[slashes])
-            descend(walk, (struct position){ name.buf, true }, rest + slashes);
+            descend(walk, name.buf, true, rest + slashes);
         else if (!slashes || is_there(walk, name.buf, true))
             keep(walk, name.buf);
     }
 }
 
-/* Append literal parts, up to the next part with a pattern. */
-static void descend(struct walk *walk, struct position at, const char *pattern)
+/* Append literal parts to the name so far, a part of which may have been matched by a pattern, up
+ * to the next part with one. */
+static void descend(struct walk *walk, const char *before, bool matched, const char *pattern)
 {
     al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
     size_t slashes = 0;
 
-    al_str_adds(&name, at.name);
+    al_str_adds(&name, before);
     while (*pattern) {
         const size_t len = strcspn(pattern, "/");
         al_auto(al_freep) char *part = al_strndup(pattern, len);
@@ -266,7 +261,7 @@ static void descend(struct walk *walk, struct position at, const char *pattern)
         }
         slashes = strspn(pattern, "/");
         al_str_adds(&name, literal);
-        add_slashes(&name, at.matched, slashes);
+        add_slashes(&name, matched, slashes);
         pattern += slashes;
     }
     if (is_there(walk, name.buf, slashes > 0))
@@ -301,22 +296,17 @@ int al_glob_expand(int dir_fd, const char *pattern, struct al_glob_cost *cost,
                    struct al_strv *names, struct al_error *err)
 {
     struct walk walk = { .dir_fd = dir_fd, .cost = cost, .names = names, .first = names->count };
-    al_auto(al_freep) char *safe = NULL;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(pattern);
     int r = check_length(pattern, err);
 
     if (r < 0)
         return r;
-    if (!leaves(pattern))
-        descend(&walk, (struct position){ .name = "" }, pattern);
-    else
-        safe = al_text_sanitize_line(pattern);
-    if (safe)
+    if (leaves(pattern))
         return al_error_set(err, AL_ERR_SANDBOX, "The pattern '%s' leaves the working directory",
                             safe);
-    if (walk.too_many) {
-        safe = al_text_sanitize_line(pattern);
+    descend(&walk, "", false, pattern);
+    if (walk.too_many)
         return al_error_set(err, AL_ERR_BAD_ARGS, "The pattern '%s' matches too many names", safe);
-    }
     al_strv_sort(&(struct al_strv){ names->items + walk.first, names->count - walk.first });
     return 0;
 }

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
@@ -31,25 +31,22 @@ static void advance(struct al_root_use *use)
 
 uint64_t al_roots_enter(const struct al_roots *roots)
 {
-    uint64_t entered;
+    struct al_root_use *use = roots->use;
 
-    if (!roots->use)
+    if (!use)
         return 0;
-    (void)pthread_mutex_lock(&changing);
-    advance(roots->use);
-    entered = roots->use->epoch;
-    roots->use->inside[entered & 1]++;
-    (void)pthread_mutex_unlock(&changing);
-    return entered;
+    al_hold(&changing);
+    advance(use);
+    use->inside[use->epoch & 1]++;
+    return use->epoch;
 }
 
 void al_roots_leave(const struct al_roots *roots, uint64_t entered)
 {
     if (!roots->use)
         return;
-    (void)pthread_mutex_lock(&changing);
+    al_hold(&changing);
     roots->use->inside[entered & 1]--;
-    (void)pthread_mutex_unlock(&changing);
 }
 
 /* Whether everybody has left who was there when it was released.  Caller holds the lock. */
@@ -380,7 +377,7 @@ void al_roots_release_gone(struct al_roots *roots)
 {
     struct stat st;
 
-    (void)pthread_mutex_lock(&changing);
+    al_hold(&changing);
     for (size_t i = 0; i < roots->count; i++) {
         struct al_root *root = &roots->items[i];
 
@@ -388,7 +385,6 @@ void al_roots_release_gone(struct al_roots *roots)
             (errno == ENOENT || errno == ENOTDIR))
             root->released = roots->use->epoch;
     }
-    (void)pthread_mutex_unlock(&changing);
 }
 
 int al_roots_admit(struct al_roots *roots, const char *path, int fd,
@@ -402,13 +398,12 @@ int al_roots_admit(struct al_roots *roots, const char *path, int fd,
     if (r < 0)
         return r;
     al_roots_release_gone(roots);
-    (void)pthread_mutex_lock(&changing);
-    if (!roots->use || !take_in(roots, &root))
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "this session has no room for one more root; remove a worktree, or start "
-                         "a new session");
-    (void)pthread_mutex_unlock(&changing);
-    return r;
+    al_hold(&changing);
+    return roots->use && take_in(roots, &root)
+               ? 0
+               : al_error_set(err, AL_ERR_EXECUTION,
+                              "this session has no room for one more root; remove a worktree, or "
+                              "start a new session");
 }
 
 const struct al_roots *al_roots_parts(const struct al_roots *roots)
