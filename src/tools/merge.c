@@ -5,10 +5,7 @@
 #include "git/plumbing/revision.h"
 #include "git/refs.h"
 #include "tools/private.h"
-#include "verbs/replay/along.h"
 #include "verbs/replay/merge_guard.h"
-#include "verbs/replay/work.h"
-#include "verbs/sequencer/overwrite.h"
 
 struct merge_args {
     const char *branch, *message;
@@ -40,6 +37,7 @@ static struct al_merge_options options_of(const struct al_call *call, const stru
         .oid = al_call_resolved(call, AL_RESOLVED_COMMIT),
         .message = args->message && *args->message ? args->message : NULL,
         .no_ff = args->no_ff,
+        .squash = args->squash,
         .goes_along = al_call_tool(call) == &al_tool_everyday_merge,
         .files = al_call_changed_files(call),
     };
@@ -217,72 +215,21 @@ static int everyday_authorize(struct al_call *call, struct al_error *err)
     return r < 0 ? r : authorize(call, err);
 }
 
-/* Squash what merges without conflicts: one commit in memory, whose tree or whose whole is taken.
- */
-static int squash_merged(struct al_call *call, const struct merge_args *args,
-                         struct al_inmemory *memory, const char *head, const char *tree,
-                         struct al_error *err)
+static int squashed_answer(struct al_call *call, const struct merge_args *args,
+                           const struct al_merge_outcome *outcome, struct al_result *result,
+                           struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
-    al_auto(al_freep) char *oid = NULL;
-    al_auto(al_freep) char *reflog = al_asprintf("merge %s: squash", args->branch);
-    al_auto(al_freep) char *message =
-        al_asprintf("%s%s", args->message ? args->message : "squash",
-                    args->message && al_ends_with(args->message, "\n") ? "" : "\n");
-    const struct al_new_commit commit = { .tree = tree, .parents = &parents, .message = message };
-    int r;
-
-    al_strv_add(&parents, head);
-    r = al_inmemory_commit(memory, &commit, &oid, err);
-    if (r == 0)
-        r = al_inmemory_accept(memory, oid, err);
-    if (r < 0)
-        return r;
-    return al_git_advance(
-        al_call_repo(call),
-        &(struct al_advance){
-            .from = head, .to = oid, .reflog = reflog, .keeps_head = !args->message },
-        err);
-}
-
-static int squash(struct al_call *call, const struct merge_args *args, struct al_result *result,
-                  struct al_error *err)
-{
-    struct al_repo *repo = al_call_repo(call);
-    const char *theirs = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    al_auto(al_freep) char *head = al_ref_head(&repo->at);
-    al_auto(al_freep) char *tree = NULL;
-    struct al_inmemory *memory = NULL;
-    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
-    bool conflicted = false;
-    int r = al_inmemory_open(repo, &memory, err);
-
-    if (r == 0)
-        r = al_inmemory_merge(memory, head, theirs, &merged, err);
-    if (r == 0)
-        r = al_inmemory_tree(memory, head, &tree, err);
-    conflicted = r == 0 && merged.conflicted;
-    if (r == 0 && !conflicted && !strcmp(tree, merged.tree))
+    if (outcome->up_to_date) {
         al_str_adds(&result->text, "Nothing to merge: its changes are here already.\n");
-    else if (r == 0 && !conflicted)
-        r = squash_merged(call, args, memory, head, merged.tree, err);
-    if (conflicted) /* git itself leaves them */
-        r = al_overwrite_check(al_inmemory_repo(memory), head, merged.tree, err);
-    if (r == 0 && conflicted)
-        r = al_uncommitted_set_aside(repo, al_inmemory_repo(memory), head, merged.tree, err);
-    if (r == 0 && conflicted)
-        r = al_git_squash_really(repo, theirs, al_call_max_bytes(call), err);
-    al_inmemory_free(memory);
-    if (r < 0)
-        return r;
-    if (!result->text.len)
-        al_place_addf(
-            &result->text, "%s %s%s\n", conflicted ? "Squashing" : "Squashed", args->branch,
-            conflicted      ? " stopped at a conflict; once it is resolved, git_commit makes the "
-                              "commit."
-            : args->message ? "."
-                            : ": staged; git_commit makes the commit.");
-    return conflicted ? al_outcome_stopped(call, result, err) : 0;
+        return 0;
+    }
+    al_place_addf(&result->text, "%s %s%s\n", outcome->conflicted ? "Squashing" : "Squashed",
+                  args->branch,
+                  outcome->conflicted
+                      ? " stopped at a conflict; once it is resolved, git_commit makes the commit."
+                  : args->message ? "."
+                                  : ": staged; git_commit makes the commit.");
+    return outcome->conflicted ? al_outcome_stopped(call, result, err) : 0;
 }
 
 static int everyday_merge(struct al_call *call, struct al_result *result, struct al_error *err)
@@ -290,12 +237,13 @@ static int everyday_merge(struct al_call *call, struct al_result *result, struct
     const struct merge_args *args = al_call_args(call);
     const struct al_merge_options options = options_of(call, args);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    int r;
+    int r =
+        al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call), &outcome, err);
 
-    if (args->squash)
-        return squash(call, args, result, err);
-    r = al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call), &outcome, err);
-    return r < 0 ? r : al_merged_answer(call, args->branch, &outcome, result, err);
+    if (r < 0)
+        return r;
+    return args->squash ? squashed_answer(call, args, &outcome, result, err)
+                        : al_merged_answer(call, args->branch, &outcome, result, err);
 }
 
 const struct al_tool al_tool_everyday_merge = {

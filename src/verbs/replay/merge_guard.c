@@ -225,17 +225,18 @@ static int commit_merged(const struct al_repo *repo, const struct al_merge_optio
 {
     al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    const char *given = options->squash && !options->message ? "squash" : options->message;
     int r = 0;
 
-    if (options->message)
-        al_str_addf(&message, "%s%s", options->message,
-                    al_ends_with(options->message, "\n") ? "" : "\n");
+    if (given)
+        al_str_addf(&message, "%s%s", given, al_ends_with(given, "\n") ? "" : "\n");
     else
         r = default_message(repo, options->commit, theirs, &message, err);
     if (r < 0)
         return r;
     al_strv_add(&parents, guarded->ours);
-    al_strv_add(&parents, theirs);
+    if (!options->squash)
+        al_strv_add(&parents, theirs);
     r = al_inmemory_commit(guarded->memory,
                            &(struct al_new_commit){ .tree = guarded->merged.tree,
                                                     .parents = &parents,
@@ -255,21 +256,22 @@ static int add_shortstat(const struct al_repo *repo, const char *from, const cha
 }
 
 /* Merge in memory, and move there with the uncommitted changes.  Not done: git's own merge is the
- * way, since there are none, or it has nothing to do, or stops. */
-static int merge_along(struct al_repo *repo, const struct al_merge_options *options,
-                       struct al_merge_outcome *outcome, bool *ret_done, struct al_error *err)
+ * way, since there are none and it is no squash, or it has nothing to do, or stops. */
+static int merge_in_memory(struct al_repo *repo, const struct al_merge_options *options,
+                           struct al_merge_outcome *outcome, bool *ret_done, struct al_error *err)
 {
     al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_freep) char *theirs = NULL;
     al_auto(al_freep) char *base = NULL;
     al_auto(al_freep) char *to = NULL;
-    al_auto(al_freep) char *reflog = NULL;
+    al_auto(al_freep) char *reflog = NULL, *tree = NULL;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    const bool squash = options->squash;
     bool staged, forwards;
     int r = al_uncommitted_files(repo, &files, &staged, err);
 
-    if (r < 0 || !*head || !files.count)
+    if (r < 0 || !*head || (!files.count && !squash))
         return r;
     r = al_git_merge_check(repo, options, err);
     if (r == 0)
@@ -277,26 +279,37 @@ static int merge_along(struct al_repo *repo, const struct al_merge_options *opti
                                   err);
     if (r == 0)
         r = al_git_merge_base(repo, head, theirs, &base, err);
-    if (r < 0 || !base || !strcmp(base, theirs))
+    if (r < 0 || (!squash && (!base || !strcmp(base, theirs))))
         return r;
-    forwards = !strcmp(base, head) && !options->no_ff;
+    forwards = !squash && !strcmp(base, head) && !options->no_ff;
     r = forwards ? 0 : merge_commit(repo, theirs, &guarded, err);
-    if (r == 0 && guarded.merged.conflicted)
-        return al_uncommitted_set_aside(repo, al_inmemory_repo(guarded.memory), head,
-                                        guarded.merged.tree, err);
-    if (r == 0 && !forwards)
+    if (r == 0 && guarded.merged.conflicted) {
+        r = check(&guarded, err);
+        return r < 0 ? r
+                     : al_uncommitted_set_aside(repo, al_inmemory_repo(guarded.memory), head,
+                                                guarded.merged.tree, err);
+    }
+    if (r == 0 && squash)
+        r = al_inmemory_tree(guarded.memory, head, &tree, err);
+    outcome->up_to_date = *ret_done = r == 0 && tree && !strcmp(tree, guarded.merged.tree);
+    if (r == 0 && !forwards && !*ret_done)
         r = commit_merged(repo, options, &guarded, theirs, &to, err);
-    if (r < 0)
+    if (r < 0 || *ret_done)
         return r;
     if (forwards)
         to = al_strdup(theirs);
     reflog = al_asprintf("merge %s: %s", options->commit,
-                         forwards ? "Fast-forward" : "Merge made by the 'ort' strategy.");
-    r = al_git_advance(
-        repo,
-        &(struct al_advance){ .from = head, .to = to, .reflog = reflog, .sets_orig_head = true },
-        err);
-    if (r == 0)
+                         squash     ? "squash"
+                         : forwards ? "Fast-forward"
+                                    : "Merge made by the 'ort' strategy.");
+    r = al_git_advance(repo,
+                       &(struct al_advance){ .from = head,
+                                             .to = to,
+                                             .reflog = reflog,
+                                             .keeps_head = squash && !options->message,
+                                             .sets_orig_head = !squash },
+                       err);
+    if (r == 0 && !squash)
         r = add_shortstat(repo, head, to, &outcome->text, err);
     outcome->fast_forward = forwards;
     *ret_done = true;
@@ -307,7 +320,7 @@ int al_merge_guard_run(struct al_repo *repo, const struct al_merge_options *opti
                        size_t max_bytes, struct al_merge_outcome *ret_outcome, struct al_error *err)
 {
     bool done = false;
-    int along = options->goes_along ? merge_along(repo, options, ret_outcome, &done, err) : 0;
+    int along = options->goes_along ? merge_in_memory(repo, options, ret_outcome, &done, err) : 0;
     int r;
 
     if (along < 0 || done)

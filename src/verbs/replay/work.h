@@ -202,16 +202,4 @@ int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t 
  */
 int al_going_on_check(const struct al_repo *repo, bool skips, struct al_error *err);
 
-/* --- Squash --- */
-
-/*
- * A squash merge that is known to conflict.
- *
- * Source: git-merge(1), "--squash".
- */
-
-/** Run `git merge --squash` of a commit, given by its id, into its conflicts. */
-int al_git_squash_really(struct al_repo *repo, const char *oid, size_t max_bytes,
-                         struct al_error *err);
-
 #endif

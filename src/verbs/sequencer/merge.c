@@ -262,11 +262,13 @@ static void add_words(const struct al_repo *repo, const struct al_merge_options 
 
     command->class = AL_GIT_WRITE;
     command->starts_children = true; /* git merge runs git stash so that it can go back */
-    al_strv_adds(&command->argv, "git", "merge", "--strategy=ort", "--commit", "--no-squash",
-                 "--no-verify", "--no-gpg-sign", "--no-edit", "--no-verify-signatures",
-                 "--no-autostash", "--no-rerere-autoupdate", "--stat", "--no-progress",
-                 options->no_ff ? "--no-ff" : "--ff", NULL);
-    if (options->message) /* git merge does not read a message from standard input */
+    al_strv_adds(&command->argv, "git", "merge", "--strategy=ort",
+                 options->squash ? "--squash" : "--no-squash",
+                 options->squash ? "--no-commit" : "--commit", "--no-verify", "--no-gpg-sign",
+                 "--no-edit", "--no-verify-signatures", "--no-autostash", "--no-rerere-autoupdate",
+                 "--stat", "--no-progress", options->no_ff ? "--no-ff" : "--ff", NULL);
+    if (options->message &&
+        !options->squash) /* git merge does not read a message from standard input */
         al_strv_adds(&command->argv, "-m", options->message, NULL);
     else if (is_hidden) /* git would repeat the longer name */
         al_strv_addf(&command->argv, "-mMerge branch '%s'", options->commit);
@@ -289,6 +291,6 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
     return al_merge_bring(
         repo,
         &(struct al_merge_input){
-            .command = &command, .oid = plan.oid, .head = plan.head, .is_merge = true },
+            .command = &command, .oid = plan.oid, .head = plan.head, .is_merge = !options->squash },
         max_bytes, ret_outcome, err);
 }

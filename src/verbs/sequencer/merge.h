@@ -23,6 +23,8 @@ struct al_merge_options {
     const char *oid;     /**< the commit that the user was shown; NULL: resolve `commit` now */
     const char *message; /**< message of the merge commit; NULL: git's default */
     bool no_ff;          /**< create a merge commit even if a fast-forward is possible */
+    bool squash;         /**< in al_merge_guard_run(): one change without a merge, which is staged,
+                              and with `message` committed */
     /** Uncommitted changes go along in al_merge_guard_run(), where it ends without a conflict. */
     bool goes_along;
     /** The files, relative to the top, of al_merge_guard_files(), for al_merge_guard_run(); NULL:
