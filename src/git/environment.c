@@ -165,9 +165,9 @@ static void add_configuration(struct al_strv *env, const struct al_location *at,
     const struct al_git *git = at->git;
 
     if (command->class == AL_GIT_CONFIG) {
-        al_env_add(env, "HOME", git->home ? git->home : "/nonexistent");
-        if (git->config_home)
-            al_env_add(env, "XDG_CONFIG_HOME", git->config_home);
+        al_env_add(env, "HOME", git->options.home ? git->options.home : "/nonexistent");
+        if (git->options.config_home)
+            al_env_add(env, "XDG_CONFIG_HOME", git->options.config_home);
         return;
     }
     al_env_add(env, "HOME", git->private_dir);
@@ -215,10 +215,11 @@ void al_git_command_env(struct al_strv *env, const struct al_location *at,
  * when git's own default is wrong for us.
  */
 
-/* Passed when the repository sets the key.  Keys are in lower case, as git lists them. */
-static const struct {
-    const char *key, *value;
-} fixed[] = {
+/* Passed when the repository sets the key.  Keys are in lower case, as git lists them; '*' stands
+ * for a name that the repository chooses, and such a key is a driver's. */
+static const struct override {
+    const char *pattern, *value; /* NULL: the key stays as it is */
+} table[] = {
     /* programs git would start */
     { "core.fsmonitor", "" }, /* before git 2.36 "false" is a program */
     { "core.pager", "cat" },
@@ -294,52 +295,49 @@ static const struct {
     { "diff.mnemonicprefix", "false" },
     { "diff.suppressblankempty", "false" },
     { "core.bigfilethreshold", "512m" }, /* larger files count as binary */
+    /* drivers */
+    { "filter.*.clean", "" },
+    { "filter.*.smudge", "" },
+    { "filter.*.process", "" },
+    { "filter.*.required", "false" },
+    { "diff.*.command", "" },
+    { "diff.*.textconv", "" },
+    { "diff.*.binary", "auto" }, /* by the content */
+    { "diff.*.xfuncname", "^[[:alpha:]_$]" },
+    { "diff.*.funcname", "^[[:alpha:]_$]" },
+    { "merge.*.driver", "false" },
+    { "remote.*.uploadpack", "git-upload-pack" },
+    { "remote.*.receivepack", "git-receive-pack" },
+    { "remote.*.vcs", "" },
+    { "remote.*.proxy", "" },
+    { "credential.*.helper", "" },
+    { "submodule.*.update", "none" },
+    { "submodule.*.ignore", "dirty" },
+    { "trailer.*.command", ":" },
+    { "trailer.*.cmd", ":" },
+    { "pager.*", "false" },
+    { "branch.*.mergeoptions", "" },
+    { "branch.*.rebase", "false" },
+    { "gpg.*.program", "/bin/false" },
+    /* an empty command would make every call fail that has the event */
+    { "hook.*.command", NULL },
+    { "hook.*.event", NULL },
+    { "pretty.*", "medium" },
+    { "alias.*", "" },
+    { "difftool.*.cmd", "false" },
+    { "difftool.*.path", "false" },
+    { "mergetool.*.cmd", "false" },
+    { "mergetool.*.path", "false" },
+    { "browser.*.cmd", "false" },
+    { "browser.*.path", "false" },
+    { "man.*.cmd", "false" },
+    { "man.*.path", "false" },
+    { "guitool.*.cmd", "false" },
+    { "guitool.*.path", "false" },
 };
 
-/* Keys with a name that the repository chooses; '*' stands for it. */
-static const struct driver {
-    const char *pattern, *value;   /* NULL: the key stays as it is */
-    const char *also, *also_value; /* another variable of the same subsection */
-} drivers[] = {
-    { "filter.*.clean", "", "required", "false" },
-    { "filter.*.smudge", "", "required", "false" },
-    { "filter.*.process", "", "required", "false" },
-    { "filter.*.required", "false", NULL, NULL },
-    { "diff.*.command", "", NULL, NULL },
-    { "diff.*.textconv", "", NULL, NULL },
-    { "diff.*.binary", "auto", NULL, NULL }, /* by the content */
-    { "diff.*.xfuncname", "^[[:alpha:]_$]", NULL, NULL },
-    { "diff.*.funcname", "^[[:alpha:]_$]", NULL, NULL },
-    { "merge.*.driver", "false", NULL, NULL },
-    { "remote.*.uploadpack", "git-upload-pack", NULL, NULL },
-    { "remote.*.receivepack", "git-receive-pack", NULL, NULL },
-    { "remote.*.vcs", "", NULL, NULL },
-    { "remote.*.proxy", "", NULL, NULL },
-    { "credential.*.helper", "", NULL, NULL },
-    { "submodule.*.update", "none", NULL, NULL },
-    { "submodule.*.ignore", "dirty", NULL, NULL },
-    { "trailer.*.command", ":", NULL, NULL },
-    { "trailer.*.cmd", ":", NULL, NULL },
-    { "pager.*", "false", NULL, NULL },
-    { "branch.*.mergeoptions", "", NULL, NULL },
-    { "branch.*.rebase", "false", NULL, NULL },
-    { "gpg.*.program", "/bin/false", NULL, NULL },
-    /* an empty command would make every call fail that has the event */
-    { "hook.*.command", NULL, "enabled", "false" },
-    { "hook.*.event", NULL, "enabled", "false" },
-    { "pretty.*", "medium", NULL, NULL },
-    { "alias.*", "", NULL, NULL },
-    { "difftool.*.cmd", "false", NULL, NULL },
-    { "difftool.*.path", "false", NULL, NULL },
-    { "mergetool.*.cmd", "false", NULL, NULL },
-    { "mergetool.*.path", "false", NULL, NULL },
-    { "browser.*.cmd", "false", NULL, NULL },
-    { "browser.*.path", "false", NULL, NULL },
-    { "man.*.cmd", "false", NULL, NULL },
-    { "man.*.path", "false", NULL, NULL },
-    { "guitool.*.cmd", "false", NULL, NULL },
-    { "guitool.*.path", "false", NULL, NULL },
-};
+/* Variables that become false in a subsection of which another key is set. */
+static const struct override switches[] = { { "filter.", "required" }, { "hook.", "enabled" } };
 
 /* Settings of what is shown, who commits, and how a command works. */
 static const char harmless[] =
@@ -400,36 +398,32 @@ static bool add_once(struct al_strv *pairs, const char *key, const char *value)
     return true;
 }
 
-static bool is_driver(const struct driver *driver, const char *key)
+static bool is_of(const struct override *row, const char *key)
 {
+    const size_t section = strcspn(row->pattern, "*");
+
     /* Compare the section first: fnmatch(3) is slow on a huge configuration. */
-    return strncmp(driver->pattern, key, strcspn(driver->pattern, "*")) == 0 &&
-           fnmatch(driver->pattern, key, 0) == 0;
-}
-
-static bool add_driver(struct al_strv *pairs, const struct driver *driver, const char *key)
-{
-    bool is_new = driver->value && add_once(pairs, key, driver->value);
-
-    if (driver->also) {
-        const char *name = strrchr(key, '.');
-        al_auto(al_freep) char *also = al_asprintf("%.*s.%s", (int)(name - key), key, driver->also);
-
-        is_new |= add_once(pairs, also, driver->also_value);
-    }
-    return is_new;
+    return row->pattern[section]
+               ? !strncmp(row->pattern, key, section) && fnmatch(row->pattern, key, 0) == 0
+               : !strcmp(row->pattern, key);
 }
 
 bool al_overrides_add_for(struct al_strv *pairs, const char *key)
 {
-    for (size_t i = 0; i < AL_COUNT(fixed); i++) {
-        if (!strcmp(fixed[i].key, key)) {
-            (void)add_once(pairs, key, fixed[i].value);
-            return false;
+    const struct override *row = table;
+    bool is_new;
+
+    while (row < table + AL_COUNT(table) && !is_of(row, key))
+        row++;
+    if (row == table + AL_COUNT(table))
+        return false;
+    is_new = row->value && add_once(pairs, key, row->value);
+    for (size_t i = 0; i < AL_COUNT(switches); i++)
+        if (al_starts_with(row->pattern, switches[i].pattern)) {
+            const int stem = (int)(strrchr(key, '.') - key);
+            al_auto(al_freep) char *also = al_asprintf("%.*s.%s", stem, key, switches[i].value);
+
+            is_new |= add_once(pairs, also, "false");
         }
-    }
-    for (size_t i = 0; i < AL_COUNT(drivers); i++)
-        if (is_driver(&drivers[i], key))
-            return add_driver(pairs, &drivers[i], key);
-    return false;
+    return is_new && strchr(row->pattern, '*');
 }

@@ -15,30 +15,47 @@ struct al_vetting;
 
 #define AL_VETTINGS_KEPT 16
 
+/** What a layer is made with.  The strings and `forbidden` are copied; all else is borrowed and
+ * outlives the layer. */
+struct al_git_options {
+    const char *program;          /**< git's canonical path, NULL when there is none */
+    const char *ssh;              /**< ssh's canonical path, NULL when there is none */
+    const char *self;             /**< airlock's own path: git starts it as askpass and as ssh */
+    const char *ssh_home;         /**< the directory that holds .ssh; NULL: none */
+    const struct al_roots *roots; /**< where an agent may work */
+    const struct al_strv *env_allow;
+    uint64_t max_fetch_bytes;               /**< of each file that a transfer writes; 0: no limit */
+    const struct al_strv *credential_hosts; /**< see guard/url.h; NULL: none */
+    char *const *environ_;                  /**< airlock's own environment */
+    const char *home;                       /**< the user's home, may be NULL */
+    const char *config_home;                /**< $XDG_CONFIG_HOME, may be NULL */
+    const char *state_dir;    /**< outside every root; a private directory is made below it */
+    bool require_confinement; /**< refuse to run where Landlock is missing, or
+                                 git cannot be watched */
+    struct al_roots *growing; /**< `roots` again, if worktrees may be added to them; NULL: they may
+                                 not.  See al_roots_reserve() */
+    const struct al_strv *forbidden; /**< as for al_roots_add(); NULL: none */
+    const char *worktrees_dir;       /**< where linked worktrees are made; NULL: nowhere */
+    uint32_t worktrees_max;          /**< at most so many below it */
+};
+
 /** Created and freed by git/repo/git.h. */
 struct al_git {
-    char *program;     /* NULL: there is no git */
-    char *interp;      /* its ELF interpreter; NULL when it has none */
+    struct al_git_options options; /* its strings are in `kept`; `roots` is NULL, see below */
+    struct al_strv kept;
+    const struct al_roots *roots; /* borrowed; they may move with what they are part of */
+    struct al_strv forbidden;     /* where no root may be */
+
+    char *interp;      /* the ELF interpreter of git; NULL when it has none */
     char *core;        /* <exec-path>/git; NULL when it was not found */
     char *http_helper; /* <exec-path>/git-remote-http; NULL without core */
-    char *ssh, *self;  /* as in al_git_options */
     char *ssh_dir;     /* ssh_home's .ssh */
     struct al_strv
         env_helpers; /* our own entries without GIT_*, for the user's credential helpers */
     struct al_strv env_network; /* our own entries that children with network access get */
-    char *home, *config_home;
-    const struct al_roots *roots;
-    struct al_roots *growing; /* as in al_git_options */
-    struct al_strv forbidden; /* where no root may be */
-    char *worktrees_dir;      /* see verbs/worktree/find.h; NULL: nowhere */
-    uint32_t worktrees_max;
-    char *state_dir;
     struct al_strv env_allowed; /* entries that the user allowed */
     char *ceiling;              /* GIT_CEILING_DIRECTORIES */
-    uint64_t max_fetch_bytes;
-    struct al_strv credential_hosts; /* the user's patterns, see guard/url.h */
     struct al_known_remotes *known_remotes;
-    bool require_confinement;
     char confinement[32];
 
     char *private_dir; /* <state>/run/<random>; holds tmp/ and the files of vettings */

@@ -77,7 +77,7 @@ static void add_system(struct al_confine_rules *rules, const struct al_git *git)
     };
 
     /* execve fails for a program that is gone, and names it. */
-    al_confine_add(rules, git->program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, git->options.program, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
     al_confine_add(rules, git->core, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
     al_confine_add(rules, git->interp, AL_RIGHT_EXECUTE | AL_RIGHT_READ, false);
     al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
@@ -114,14 +114,14 @@ static void add_http(struct al_confine_rules *rules, const struct al_git *git)
     al_confine_add_all(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
     for (size_t i = 0; i < AL_COUNT(named); i++)
         al_confine_add(rules, al_env_get(&git->env_network, named[i]), AL_RIGHT_READ, true);
-    al_confine_add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, git->options.self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
 }
 
 /* ssh looks up the user's name and home, hence passwd and group. */
 static void add_ssh(struct al_confine_rules *rules, const struct al_git *git)
 {
-    al_confine_add(rules, git->ssh, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
-    al_confine_add(rules, git->self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, git->options.ssh, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
+    al_confine_add(rules, git->options.self, AL_RIGHT_EXECUTE | AL_RIGHT_READ, true);
     al_confine_add(rules, "/etc/ssh", AL_RIGHT_READ, true);
     al_confine_add(rules, "/etc/passwd", AL_RIGHT_READ, true);
     al_confine_add(rules, "/etc/group", AL_RIGHT_READ, true);
@@ -222,7 +222,7 @@ int al_git_child_prepare(const struct al_location *at, const struct al_git_comma
     int r;
 
     *ret_child = AL_GIT_CHILD_INIT;
-    if (!at->git->program)
+    if (!at->git->options.program)
         return al_git_not_available(err);
     r = make_ruleset(at, command, &ret_child->ruleset_fd, err);
     if (r < 0)
@@ -230,7 +230,7 @@ int al_git_child_prepare(const struct al_location *at, const struct al_git_comma
     al_git_command_env(&ret_child->env, at, command);
     ret_child->sandbox = sandbox_of(command, ret_child->ruleset_fd, at->budget->left_ms);
     ret_child->spec = (struct al_proc_spec){
-        .program = at->git->program,
+        .program = at->git->options.program,
         .argv = (const char *const *)command->argv.items,
         .envp = (const char *const *)ret_child->env.items,
         .cwd_fd = command->cwd_fd ? command->cwd_fd : at->dir_fd,

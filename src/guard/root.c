@@ -378,7 +378,7 @@ void al_roots_release_gone(struct al_roots *roots)
     struct stat st;
 
     al_hold(&changing);
-    for (size_t i = 0; i < roots->count; i++) {
+    for (size_t i = 0; roots && i < roots->count; i++) {
         struct al_root *root = &roots->items[i];
 
         if (root->is_admitted && !al_root_is_released(root) && lstat(root->path, &st) < 0 &&

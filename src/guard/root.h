@@ -117,7 +117,7 @@ void al_roots_add_names(const struct al_roots *roots, struct al_str *out);
 
 /**
  * Release the admitted roots whose directories are gone: nobody finds them any more.  A directory
- * that comes back has to be admitted again.
+ * that comes back has to be admitted again.  NULL: there are none.
  *
  * Threads: safe.
  */

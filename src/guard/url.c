@@ -61,7 +61,7 @@ static bool matches(const char *pattern, const struct al_url *url)
 
 bool al_credential_hosts_match(const struct al_strv *patterns, const struct al_url *url)
 {
-    for (size_t i = 0; i < patterns->count; i++)
+    for (size_t i = 0; patterns && i < patterns->count; i++)
         if (matches(patterns->items[i], url))
             return true;
     return false;

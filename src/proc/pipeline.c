@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs one child, or several at once of which each reads the output of the one before it, and
  * collects their output. */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,18 +25,19 @@ enum ending {
     CANCELLED, /* the cancel token fired */
 };
 
-/* The descriptors that are polled: the end, the output and the standard error of each stage, and
- * the cancel token. We read the output of the last stage, and of a stage whose next one reads
- * something else. */
-#define WATCHED_MAX (3 * AL_PIPELINE_MAX + 1)
+/* The descriptors that are polled: the cancel token, and the end, the output and the standard error
+ * of each stage; -1 for what is not waited for.  We read the output of the last stage, and of a
+ * stage whose next one reads something else. */
+enum polled { END, OUT, ERR, PER_STAGE };
+#define POLLED_MAX (1 + PER_STAGE * AL_PIPELINE_MAX)
 
 struct pipeline {
     const struct al_proc_spec *stages;
     size_t count, started;
     struct al_spawned children[AL_PIPELINE_MAX];
-    bool ended[AL_PIPELINE_MAX];    /* the child has ended; what it started may still run */
-    bool out_full[AL_PIPELINE_MAX]; /* the sink wants no more: bytes are read and dropped */
-    bool err_full[AL_PIPELINE_MAX];
+    bool ended[AL_PIPELINE_MAX];           /* the child has ended; what it started may still run */
+    bool full[AL_PIPELINE_MAX][PER_STAGE]; /* the sink wants no more: bytes are read and dropped */
+    struct pollfd polled[POLLED_MAX];
     int64_t deadline_ms;
 };
 
@@ -77,42 +77,37 @@ static int start_all(struct pipeline *pipeline, struct al_error *err)
     return 0;
 }
 
-/* The descriptors to poll, each with what it belongs to. */
-struct poll_set {
-    struct pollfd fds[WATCHED_MAX];
-    int *streams[WATCHED_MAX]; /* the descriptor to close at the end; NULL: a pidfd or the cancel
-                                  token */
-    size_t stages[WATCHED_MAX];
-    size_t count;
-};
-
-static void add(struct poll_set *poll_set, int fd, int *stream, size_t stage)
+/* Wait until something happens; with `all_ended` only for output.  False: the time is over. */
+static bool await(struct pipeline *pipeline, bool all_ended, int timeout_ms)
 {
-    assert(poll_set->count < WATCHED_MAX);
-    poll_set->fds[poll_set->count] = (struct pollfd){ .fd = fd, .events = POLLIN };
-    poll_set->streams[poll_set->count] = stream;
-    poll_set->stages[poll_set->count++] = stage;
+    const int cancel_fd = al_cancel_fd(pipeline->stages[0].cancel);
+    struct pollfd *at = pipeline->polled;
+
+    *at++ = (struct pollfd){ all_ended ? -1 : cancel_fd, POLLIN, 0 };
+    for (size_t i = 0; i < pipeline->started; i++) {
+        const struct al_spawned *child = &pipeline->children[i];
+        const bool ended = all_ended || pipeline->ended[i];
+
+        *at++ = (struct pollfd){ ended ? -1 : child->process.pidfd, POLLIN, 0 };
+        *at++ = (struct pollfd){ child->out_fd, POLLIN, 0 };
+        *at++ = (struct pollfd){ child->err_fd, POLLIN, 0 };
+    }
+    return poll(pipeline->polled, (nfds_t)(at - pipeline->polled), timeout_ms) > 0;
 }
 
-static void add_streams(struct poll_set *poll_set, struct pipeline *pipeline)
+static bool is_ready(const struct pipeline *pipeline, size_t stage, enum polled what)
 {
-    for (size_t i = 0; i < pipeline->started; i++) {
-        struct al_spawned *child = &pipeline->children[i];
-
-        if (child->out_fd >= 0)
-            add(poll_set, child->out_fd, &child->out_fd, i);
-        if (child->err_fd >= 0)
-            add(poll_set, child->err_fd, &child->err_fd, i);
-    }
+    return pipeline->polled[1 + PER_STAGE * stage + what].revents;
 }
 
 /* Read once.  False: a sink of standard output wants no more, and all stages have to be stopped. */
-static bool read_stream(struct pipeline *pipeline, int *fd, size_t stage)
+static bool read_stream(struct pipeline *pipeline, size_t stage, enum polled what)
 {
     const struct al_proc_spec *spec = &pipeline->stages[stage];
-    bool is_out = fd == &pipeline->children[stage].out_fd;
-    const struct al_sink *sink = is_out ? &spec->out : &spec->err;
-    bool *full = is_out ? &pipeline->out_full[stage] : &pipeline->err_full[stage];
+    struct al_spawned *child = &pipeline->children[stage];
+    const struct al_sink *sink = what == OUT ? &spec->out : &spec->err;
+    int *fd = what == OUT ? &child->out_fd : &child->err_fd;
+    bool *full = &pipeline->full[stage][what];
     char data[READ_BYTES];
     ssize_t got = read(*fd, data, sizeof(data));
 
@@ -123,16 +118,16 @@ static bool read_stream(struct pipeline *pipeline, int *fd, size_t stage)
     }
     if (!sink->add || *full || sink->add(sink->payload, data, (size_t)got))
         return true;
-    *full = !is_out || spec->drains;
+    *full = what == ERR || spec->drains;
     return *full;
 }
 
-static bool read_ready(struct pipeline *pipeline, struct poll_set *poll_set)
+static bool read_ready(struct pipeline *pipeline)
 {
-    for (size_t i = 0; i < poll_set->count; i++)
-        if (poll_set->fds[i].revents && poll_set->streams[i] &&
-            !read_stream(pipeline, poll_set->streams[i], poll_set->stages[i]))
-            return false;
+    for (size_t i = 0; i < pipeline->started; i++)
+        for (enum polled what = OUT; what <= ERR; what++)
+            if (is_ready(pipeline, i, what) && !read_stream(pipeline, i, what))
+                return false;
     return true;
 }
 
@@ -144,47 +139,37 @@ static int time_left_ms(int64_t deadline_ms)
 }
 
 /* Note which stages have ended.  True: all have. */
-static bool all_ended(struct pipeline *pipeline, const struct poll_set *poll_set)
+static bool all_ended(struct pipeline *pipeline)
 {
     bool all = true;
 
-    for (size_t i = 0; i < poll_set->count; i++)
-        if (poll_set->fds[i].revents && !poll_set->streams[i] &&
-            poll_set->stages[i] < pipeline->count)
-            pipeline->ended[poll_set->stages[i]] = true;
-    for (size_t i = 0; i < pipeline->count; i++)
+    for (size_t i = 0; i < pipeline->count; i++) {
+        pipeline->ended[i] |= is_ready(pipeline, i, END);
         all &= pipeline->ended[i];
+    }
     return all;
 }
 
 static enum ending wait_for_all(struct pipeline *pipeline)
 {
-    const int cancel_fd = al_cancel_fd(pipeline->stages[0].cancel);
     const int64_t long_ms = al_clock_ms() + LONG_MS;
     bool is_long = false;
 
     for (;;) {
-        struct poll_set poll_set = { .count = 0 };
-        int left_ms, recent_ms;
+        const int left_ms = time_left_ms(pipeline->deadline_ms);
+        const int until_long_ms = is_long ? left_ms : time_left_ms(long_ms);
 
-        add(&poll_set, cancel_fd, NULL, pipeline->count);
-        for (size_t i = 0; i < pipeline->count; i++)
-            if (!pipeline->ended[i])
-                add(&poll_set, pipeline->children[i].process.pidfd, NULL, i);
-        add_streams(&poll_set, pipeline);
-        left_ms = time_left_ms(pipeline->deadline_ms);
-        recent_ms = is_long ? left_ms : time_left_ms(long_ms);
-        if (!is_long && recent_ms == 0) {
+        if (!is_long && until_long_ms == 0) {
             al_proc_release_job();
             is_long = true;
-            recent_ms = left_ms;
+            continue;
         }
-        if (poll(poll_set.fds, poll_set.count, recent_ms < left_ms ? recent_ms : left_ms) > 0) {
-            if (all_ended(pipeline, &poll_set))
+        if (await(pipeline, false, until_long_ms < left_ms ? until_long_ms : left_ms)) {
+            if (all_ended(pipeline))
                 return EXIT;
-            if (poll_set.fds[0].revents)
+            if (pipeline->polled[0].revents)
                 return CANCELLED;
-            if (!read_ready(pipeline, &poll_set))
+            if (!read_ready(pipeline))
                 return STOPPED;
         }
         if (left_ms == 0)
@@ -195,15 +180,10 @@ static enum ending wait_for_all(struct pipeline *pipeline)
 /* Read what the pipes still hold after every writer has ended.  False: a sink wanted no more. */
 static bool read_rest(struct pipeline *pipeline)
 {
-    for (;;) {
-        struct poll_set poll_set = { .count = 0 };
-
-        add_streams(&poll_set, pipeline);
-        if (!poll_set.count || poll(poll_set.fds, poll_set.count, 0) <= 0)
-            return true;
-        if (!read_ready(pipeline, &poll_set))
+    while (await(pipeline, true, 0))
+        if (!read_ready(pipeline))
             return false;
-    }
+    return true;
 }
 
 /* End every stage.  Orphans are looked for once, with the last stage: before that, the other stages
@@ -243,15 +223,9 @@ static int report(const struct pipeline *pipeline, enum ending ending, const sig
     for (size_t i = 0; i < pipeline->count; i++)
         if (!stopped && infos[i].si_code != CLD_EXITED && infos[i].si_status == SIGXCPU)
             return timed_out(pipeline, err);
-    for (size_t i = 0; i < pipeline->count; i++) {
-        const bool exited = infos[i].si_code == CLD_EXITED;
-
-        ret_results[i] = (struct al_proc_result){
-            .exit_code = exited && !stopped ? infos[i].si_status : -1,
-            .signal = stopped || exited ? 0 : infos[i].si_status,
-            .stopped = stopped,
-        };
-    }
+    for (size_t i = 0; i < pipeline->count; i++)
+        ret_results[i] = stopped ? (struct al_proc_result){ .exit_code = -1, .stopped = true }
+                                 : al_spawned_result(&infos[i]);
     return 0;
 }
 

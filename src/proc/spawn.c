@@ -381,20 +381,23 @@ int al_running_start(const struct al_proc_spec *spec, struct al_spawned **ret_ru
     return r;
 }
 
+struct al_proc_result al_spawned_result(const siginfo_t *info)
+{
+    const bool exited = info->si_code == CLD_EXITED;
+
+    return (struct al_proc_result){ .exit_code = exited ? info->si_status : -1,
+                                    .signal = exited ? 0 : info->si_status };
+}
+
 void al_running_end(struct al_spawned *running, struct al_proc_result *ret_result)
 {
     struct pollfd ended = { .fd = running->process.pidfd, .events = POLLIN };
     siginfo_t info = { .si_signo = 0 };
-    bool exited;
 
     if (poll(&ended, 1, 0) <= 0)
         al_child_kill(&running->process);
     al_child_end(&running->process, running->exec_once, &info);
-    exited = info.si_code == CLD_EXITED;
-    *ret_result = (struct al_proc_result){
-        .exit_code = exited ? info.si_status : -1,
-        .signal = exited ? 0 : info.si_status,
-    };
+    *ret_result = al_spawned_result(&info);
     al_spawned_clear(running);
     free(running);
 }

@@ -34,6 +34,9 @@ struct al_spawned {
 int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, struct al_error *err);
 void al_spawned_clear(struct al_spawned *child);
 
+/** The end of a child, as al_child_end() tells it. */
+struct al_proc_result al_spawned_result(const siginfo_t *info);
+
 /** Note which signals do not have the default disposition, and open /dev/null once.  0 or
  * AL_ERR_EXECUTION. */
 int al_spawn_init(struct al_error *err);

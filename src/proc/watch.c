@@ -9,7 +9,6 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -92,7 +91,7 @@ struct al_watching {
     void *payload;
     int listener_fd; /* -1: unwatched */
     int stop_fd;
-    sem_t installed, is_answered, started, ended;
+    pthread_barrier_t step; /* where the caller and the starter meet, see start_child() */
     pthread_t starter, answerer;
     bool has_answerer;
     struct seccomp_notif told;
@@ -100,24 +99,18 @@ struct al_watching {
     char path[PATH_MAX], to[PATH_MAX];
 };
 
-static void wait_for(sem_t *event)
-{
-    while (sem_wait(event) < 0)
-        continue;
-}
-
 /* This thread outlives the child: PR_SET_PDEATHSIG is tied to it. */
 static void *start_child(void *payload)
 {
     struct al_watching *watching = payload;
 
     watching->listener_fd = install();
-    (void)sem_post(&watching->installed);
-    wait_for(&watching->is_answered); /* the child tells calls before its execve */
+    (void)pthread_barrier_wait(&watching->step); /* installed */
+    (void)pthread_barrier_wait(&watching->step); /* answered: the child tells calls before execve */
     if (watching->start)
         watching->start(watching->payload);
-    (void)sem_post(&watching->started);
-    wait_for(&watching->ended);
+    (void)pthread_barrier_wait(&watching->step); /* started */
+    (void)pthread_barrier_wait(&watching->step); /* ended */
     return NULL;
 }
 
@@ -179,66 +172,57 @@ static bool read_path(struct al_watching *watching, uint64_t dir, uint64_t addre
     return snprintf(ret_path + len, PATH_MAX - len, "/%s", text) < (int)(PATH_MAX - len);
 }
 
-static bool read_name(struct al_watching *watching, enum al_watch_kind kind, uint64_t dir,
-                      uint64_t path, struct al_watch_event *ret_event)
+/* The places of a call's arguments, from 1; 0: it has no such argument. */
+static const struct call {
+    int number;
+    enum al_watch_kind kind;
+    unsigned char dir, path, to_dir, to, flags, mode;
+} calls[] = {
+    { SYS_unlinkat, AL_WATCH_REMOVE, .dir = 1, .path = 2, .flags = 3 },
+    { SYS_symlinkat, AL_WATCH_LINK, .dir = 2, .path = 3 },
+    { SYS_renameat2, AL_WATCH_RENAME, .dir = 1, .path = 2, .to_dir = 3, .to = 4, .flags = 5 },
+    { SYS_renameat, AL_WATCH_RENAME, .dir = 1, .path = 2, .to_dir = 3, .to = 4 },
+    { SYS_openat, AL_WATCH_CREATE, .dir = 1, .path = 2, .flags = 3, .mode = 4 },
+#ifdef SYS_open
+    { SYS_unlink, AL_WATCH_REMOVE, .path = 1 },
+    { SYS_symlink, AL_WATCH_LINK, .path = 2 },
+    { SYS_rename, AL_WATCH_RENAME, .path = 1, .to = 2 },
+    { SYS_open, AL_WATCH_CREATE, .path = 1, .flags = 2, .mode = 3 },
+    { SYS_creat, AL_WATCH_CREATE, .path = 1, .mode = 2 },
+#endif
+};
+
+static uint64_t argument(const struct al_watching *watching, unsigned at, int otherwise)
 {
-    ret_event->kind = kind;
-    ret_event->path = watching->path;
-    return read_path(watching, dir, path, watching->path);
+    return at ? (uint64_t)watching->told.data.args[at - 1] : (uint64_t)otherwise;
 }
 
-static bool read_rename(struct al_watching *watching, uint64_t from_dir, uint64_t from,
-                        uint64_t to_dir, uint64_t to, struct al_watch_event *ret_event)
-{
-    ret_event->to = watching->to;
-    return read_name(watching, AL_WATCH_RENAME, from_dir, from, ret_event) &&
-           read_path(watching, to_dir, to, watching->to);
-}
-
-static bool read_create(struct al_watching *watching, uint64_t dir, uint64_t path, uint64_t flags,
-                        uint64_t mode, struct al_watch_event *ret_event)
-{
-    ret_event->flags = (int)flags;
-    ret_event->mode = (mode_t)mode;
-    return read_name(watching, AL_WATCH_CREATE, dir, path, ret_event);
-}
-
-/* False: it is not for us to decide. */
+/* False: it is not for us to decide, or with a path it cannot be read. */
 static bool read_event(struct al_watching *watching, struct al_watch_event *ret_event)
 {
-    const uint64_t *args = (const uint64_t *)watching->told.data.args;
-    const uint64_t here = (uint64_t)AT_FDCWD;
+    const struct call *call = calls;
+    int flags;
 
-    ret_event->pid = (pid_t)watching->told.pid;
-    switch (watching->told.data.nr) {
-    case SYS_unlinkat:
-        return !(args[2] & AT_REMOVEDIR) &&
-               read_name(watching, AL_WATCH_REMOVE, args[0], args[1], ret_event);
-    case SYS_symlinkat:
-        return read_name(watching, AL_WATCH_LINK, args[1], args[2], ret_event);
-    case SYS_renameat2:
-        ret_event->flags = (int)args[4];
-        return read_rename(watching, args[0], args[1], args[2], args[3], ret_event);
-    case SYS_renameat:
-        return read_rename(watching, args[0], args[1], args[2], args[3], ret_event);
-    case SYS_openat:
-        return read_create(watching, args[0], args[1], args[2], args[3], ret_event);
-#ifdef SYS_open
-    case SYS_unlink:
-        return read_name(watching, AL_WATCH_REMOVE, here, args[0], ret_event);
-    case SYS_symlink:
-        return read_name(watching, AL_WATCH_LINK, here, args[1], ret_event);
-    case SYS_rename:
-        return read_rename(watching, here, args[0], here, args[1], ret_event);
-    case SYS_open:
-        return read_create(watching, here, args[0], args[1], args[2], ret_event);
-    case SYS_creat:
-        return read_create(watching, here, args[0], O_WRONLY | O_CREAT | O_TRUNC, args[1],
-                           ret_event);
-#endif
-    default:
+    while (call < calls + AL_COUNT(calls) && call->number != watching->told.data.nr)
+        call++;
+    if (call == calls + AL_COUNT(calls))
         return false;
-    }
+    flags = call->kind == AL_WATCH_CREATE ? O_WRONLY | O_CREAT | O_TRUNC : 0; /* of creat */
+    flags = (int)argument(watching, call->flags, flags);
+    if (call->kind == AL_WATCH_REMOVE && flags & AT_REMOVEDIR)
+        return false;
+    *ret_event = (struct al_watch_event){
+        .kind = call->kind,
+        .pid = (pid_t)watching->told.pid,
+        .path = watching->path,
+        .to = call->to ? watching->to : NULL,
+        .flags = flags,
+        .mode = (mode_t)argument(watching, call->mode, 0),
+    };
+    return read_path(watching, argument(watching, call->dir, AT_FDCWD),
+                     argument(watching, call->path, 0), watching->path) &&
+           (!call->to || read_path(watching, argument(watching, call->to_dir, AT_FDCWD),
+                                   argument(watching, call->to, 0), watching->to));
 }
 
 /* --- Answering --- */
@@ -343,16 +327,14 @@ struct al_watching *al_watch_begin(const struct al_watch *watch, void (*start)(v
                                       .listener_fd = -1,
                                       .stop_fd = eventfd(0, EFD_CLOEXEC),
                                       .mem_fd = -1 };
-    (void)sem_init(&watching->installed, 0, 0);
-    (void)sem_init(&watching->is_answered, 0, 0);
-    (void)sem_init(&watching->started, 0, 0);
-    (void)sem_init(&watching->ended, 0, 0);
+    (void)pthread_barrier_init(&watching->step, NULL, 2);
     if (watching->stop_fd < 0 || !make_thread(&watching->starter, start_child, watching)) {
+        (void)pthread_barrier_destroy(&watching->step);
         al_close(watching->stop_fd);
         free(watching);
         return NULL;
     }
-    wait_for(&watching->installed);
+    (void)pthread_barrier_wait(&watching->step);
     if (watching->listener_fd >= 0)
         watching->has_answerer = make_thread(&watching->answerer, answer_all, watching);
     if (!watching->has_answerer) { /* what is told is refused (ENOSYS) when nobody listens */
@@ -361,8 +343,8 @@ struct al_watching *al_watch_begin(const struct al_watch *watch, void (*start)(v
     }
     if (!watching->has_answerer && watch->is_required)
         watching->start = NULL;
-    (void)sem_post(&watching->is_answered);
-    wait_for(&watching->started);
+    (void)pthread_barrier_wait(&watching->step);
+    (void)pthread_barrier_wait(&watching->step);
     if (watching->start)
         return watching;
     al_watch_end(watching);
@@ -377,15 +359,12 @@ void al_watch_end(struct al_watching *watching)
         return;
     if (watching->has_answerer && write(watching->stop_fd, &one, sizeof(one)) == sizeof(one))
         (void)pthread_join(watching->answerer, NULL);
-    (void)sem_post(&watching->ended);
+    (void)pthread_barrier_wait(&watching->step);
     (void)pthread_join(watching->starter, NULL);
     al_close(watching->mem_fd);
     al_close(watching->listener_fd);
     al_close(watching->stop_fd);
-    (void)sem_destroy(&watching->installed);
-    (void)sem_destroy(&watching->is_answered);
-    (void)sem_destroy(&watching->started);
-    (void)sem_destroy(&watching->ended);
+    (void)pthread_barrier_destroy(&watching->step);
     free(watching);
 }
 

@@ -259,7 +259,7 @@ static void build(const struct al_repo *repo, const struct al_readonly_options *
     const struct row *row = &rows[options->op];
     const char *ref = options->ref ? options->ref : row->standard_ref;
 
-    al_strv_adds(argv, repo->at.git->program, "-C", options->dir, NULL);
+    al_strv_adds(argv, repo->at.git->options.program, "-C", options->dir, NULL);
     add_words(argv, row->words);
     add_words(argv, row->forced);
     al_strv_add_all(argv, options->args);
@@ -289,7 +289,7 @@ int al_git_read_only(const struct al_repo *repo, const struct al_readonly_option
     al_auto(al_freep) char *path = NULL;
     int r = 0;
 
-    if (!repo->at.git->program)
+    if (!repo->at.git->options.program)
         return al_git_not_available(err);
     if (options->op == AL_READONLY_BLAME)
         r = al_git_blame_check(repo, err);

@@ -74,10 +74,10 @@ static int make_links(const struct al_git *git)
 {
     static const char *const names[] = { "airlock-askpass", "airlock-ssh" };
 
-    for (size_t i = 0; git->self && i < AL_COUNT(names); i++) {
+    for (size_t i = 0; git->options.self && i < AL_COUNT(names); i++) {
         al_auto(al_freep) char *path = al_fs_join(git->private_dir, names[i]);
 
-        if (symlink(git->self, path) < 0)
+        if (symlink(git->options.self, path) < 0)
             return -errno;
     }
     return 0;
@@ -147,98 +147,93 @@ static char *ceiling_of(const struct al_roots *roots)
     return al_str_detach(&text);
 }
 
-int al_git_new(const struct al_git_options *options, struct al_git **ret_git, struct al_error *err)
+/* The options, with strings of its own. */
+static void keep_options(struct al_git *git, const struct al_git_options *options)
 {
-    struct al_git *git = al_calloc(1, sizeof(*git));
-    int abi = al_confine_abi();
-    int r;
+    const char **const strings[] = {
+        &git->options.program,  &git->options.ssh,           &git->options.self,
+        &git->options.home,     &git->options.config_home,   &git->options.state_dir,
+        &git->options.ssh_home, &git->options.worktrees_dir,
+    };
 
-    git->private_fd = -1;
-    (void)pthread_mutex_init(&git->lock, NULL);
-    git->known_remotes = al_known_remotes_new();
-    git->program = al_strdup(options->program);
+    git->options = *options;
+    git->options.roots = NULL;
+    git->options.forbidden = &git->forbidden;
+    git->roots = options->roots;
+    al_strv_add_all(&git->forbidden, options->forbidden);
+    for (size_t i = 0; i < AL_COUNT(strings); i++)
+        if (*strings[i]) {
+            al_strv_add(&git->kept, *strings[i]);
+            *strings[i] = git->kept.items[git->kept.count - 1];
+        }
+}
+
+/* What follows from the options. */
+static void find_rest(struct al_git *git, const struct al_git_options *options)
+{
+    const int abi = al_confine_abi();
+
     git->interp = options->program ? al_program_interpreter(options->program) : NULL;
     git->core = options->program ? core_git_of(options->program) : NULL;
-    git->ssh = al_strdup(options->ssh);
-    git->self = al_strdup(options->self);
-    if (options->ssh_home)
-        git->ssh_dir = al_fs_join(options->ssh_home, ".ssh");
     if (git->core)
         git->http_helper = al_asprintf("%s-remote-http", git->core);
+    if (options->ssh_home)
+        git->ssh_dir = al_fs_join(options->ssh_home, ".ssh");
     al_env_add_network(&git->env_network, options->environ_);
     for (char *const *at = options->environ_; at && *at; at++)
         if (!al_starts_with(*at, "GIT_"))
             al_strv_add(&git->env_helpers, *at);
-    al_strv_add_all(&git->credential_hosts, options->credential_hosts);
-    git->max_fetch_bytes = options->max_fetch_bytes;
+    al_env_add_allowed(&git->env_allowed, options->env_allow, options->environ_);
     git->stash_dir = al_fs_join(options->state_dir, "stashes");
     git->lock_dir = al_fs_join(options->state_dir, "locks");
     git->records_dir = al_fs_join(options->state_dir, "worktrees");
-    git->state_dir = al_strdup(options->state_dir);
-    git->growing = options->growing;
-    al_strv_add_all(&git->forbidden, options->forbidden);
-    git->worktrees_dir = al_strdup(options->worktrees_dir);
-    git->worktrees_max = options->worktrees_max;
-    git->home = al_strdup(options->home);
-    git->config_home = al_strdup(options->config_home);
-    git->roots = options->roots;
-    git->require_confinement = options->require_confinement;
     git->ceiling = ceiling_of(options->roots);
-    al_env_add_allowed(&git->env_allowed, options->env_allow, options->environ_);
     if (abi > 0)
         (void)snprintf(git->confinement, sizeof(git->confinement), "landlock%d+seccomp", abi);
     else
         (void)snprintf(git->confinement, sizeof(git->confinement), "seccomp");
-    if (abi == 0 && options->require_confinement) {
-        al_git_free(git);
+}
+
+static int check_confinement(const struct al_git_options *options, struct al_error *err)
+{
+    if (options->require_confinement && al_confine_abi() == 0)
         return al_error_set(err, AL_ERR_SANDBOX,
                             "This kernel has no Landlock and require_confinement is set");
-    }
-    if (options->require_confinement && !al_watch_is_possible()) {
-        al_git_free(git);
+    if (options->require_confinement && !al_watch_is_possible())
         return al_error_set(err, AL_ERR_SANDBOX,
                             "git cannot be watched here and require_confinement is set");
-    }
-    r = make_private_dir(git, options->state_dir, err);
-    if (r < 0) {
-        al_git_free(git);
-        return r;
-    }
-    *ret_git = git;
     return 0;
+}
+
+int al_git_new(const struct al_git_options *options, struct al_git **ret_git, struct al_error *err)
+{
+    struct al_git *git;
+    int r = check_confinement(options, err);
+
+    if (r < 0)
+        return r;
+    git = al_calloc(1, sizeof(*git));
+    git->private_fd = -1;
+    (void)pthread_mutex_init(&git->lock, NULL);
+    git->known_remotes = al_known_remotes_new();
+    keep_options(git, options);
+    find_rest(git, options);
+    r = make_private_dir(git, options->state_dir, err);
+    if (r < 0)
+        al_git_free(git);
+    else
+        *ret_git = git;
+    return r;
 }
 
 int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
                       struct al_git **ret_git, struct al_error *err)
 {
-    static char *const no_environment[] = { NULL }; /* its parts are copied below */
-    struct al_git *git;
-    int r = al_git_new(
-        &(struct al_git_options){
-            .program = like->program,
-            .ssh = like->ssh,
-            .self = like->self,
-            .roots = roots,
-            .env_allow = &(struct al_strv){ .items = NULL },
-            .environ_ = no_environment,
-            .max_fetch_bytes = like->max_fetch_bytes,
-            .home = like->home,
-            .config_home = like->config_home,
-            .state_dir = like->state_dir,
-            .require_confinement = like->require_confinement,
-            .forbidden = &like->forbidden,
-            .worktrees_dir = like->worktrees_dir,
-            .worktrees_max = like->worktrees_max,
-        },
-        &git, err);
+    struct al_git_options options = like->options;
 
-    if (r < 0)
-        return r;
-    al_strv_add_all(&git->env_network, &like->env_network);
-    al_strv_add_all(&git->env_helpers, &like->env_helpers);
-    al_strv_add_all(&git->env_allowed, &like->env_allowed);
-    *ret_git = git;
-    return 0;
+    options.roots = roots;
+    options.growing = NULL;
+    return al_git_new(&options, ret_git, err);
 }
 
 void al_git_free(struct al_git *git)
@@ -250,25 +245,18 @@ void al_git_free(struct al_git *git)
         al_fs_remove_tree(git->private_dir);
     al_closep(&git->private_fd);
     free(git->private_dir);
-    free(git->program);
     free(git->interp);
     free(git->core);
-    free(git->ssh);
-    free(git->self);
     free(git->ssh_dir);
     free(git->http_helper);
     al_strv_clear(&git->env_network);
     al_strv_clear(&git->env_helpers);
-    al_strv_clear(&git->credential_hosts);
+    al_strv_clear(&git->kept);
     al_known_remotes_free(git->known_remotes);
     free(git->stash_dir);
     free(git->lock_dir);
     free(git->records_dir);
-    free(git->state_dir);
-    free(git->worktrees_dir);
     al_strv_clear(&git->forbidden);
-    free(git->home);
-    free(git->config_home);
     free(git->ceiling);
     al_strv_clear(&git->env_allowed);
     (void)pthread_mutex_destroy(&git->lock);
@@ -283,7 +271,7 @@ void al_git_abandon(struct al_git *git)
 
 bool al_git_requires_confinement(const struct al_git *git)
 {
-    return git->require_confinement;
+    return git->options.require_confinement;
 }
 
 const char *al_git_confinement(const struct al_git *git)

@@ -11,33 +11,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "base/str.h"
-#include "guard/root.h"
-#include "proc/proc.h"
-
-struct al_git_options {
-    const char *program;          /**< git's canonical path, NULL when there is none */
-    const char *ssh;              /**< ssh's canonical path, NULL when there is none */
-    const char *self;             /**< airlock's own path: git starts it as askpass and as ssh */
-    const char *ssh_home;         /**< the directory that holds .ssh; NULL: none */
-    const struct al_roots *roots; /**< borrowed; outlives the al_git */
-    const struct al_strv *env_allow;
-    uint64_t max_fetch_bytes;               /**< of each file that a transfer writes; 0: no limit */
-    const struct al_strv *credential_hosts; /**< see guard/url.h; NULL: none */
-    char *const *environ_;                  /**< airlock's own environment */
-    const char *home;                       /**< the user's home, may be NULL */
-    const char *config_home;                /**< $XDG_CONFIG_HOME, may be NULL */
-    const char *state_dir;    /**< outside every root; a private directory is made below it */
-    bool require_confinement; /**< refuse to run where Landlock is missing, or
-                                 git cannot be watched */
-    struct al_roots *growing; /**< `roots` again, if worktrees may be added to them; NULL: they may
-                                 not.  See al_roots_reserve() */
-    const struct al_strv *forbidden; /**< as for al_roots_add(); NULL: none */
-    const char *worktrees_dir;       /**< where linked worktrees are made; NULL: nowhere */
-    uint32_t worktrees_max;          /**< at most so many below it */
-};
-
-struct al_git;
+#include "git/layer.h"
 
 /**
  * Set up a layer with roots of its own, beside another one: for a worktree that is no root of the

@@ -134,9 +134,9 @@ static void vetting_depend_on(struct al_vetting *vetting, const char *path)
 /* $XDG_CONFIG_HOME/git/<name>, or its default path.  NULL without a home.  Caller frees. */
 static char *user_config_path(const struct al_git *git, const char *name)
 {
-    if (git->config_home && *git->config_home)
-        return al_asprintf("%s/git/%s", git->config_home, name);
-    return git->home ? al_asprintf("%s/.config/git/%s", git->home, name) : NULL;
+    if (git->options.config_home && *git->options.config_home)
+        return al_asprintf("%s/git/%s", git->options.config_home, name);
+    return git->options.home ? al_asprintf("%s/.config/git/%s", git->options.home, name) : NULL;
 }
 
 /* Write a file into the private directory, for as long as the vetting lives.  Its path, which the
@@ -202,8 +202,8 @@ static char *expand_path(const struct al_git *git, const char *origin, const cha
     al_auto(al_freep) char *dir = NULL;
     char *slash;
 
-    if (al_starts_with(path, "~/") && git->home)
-        return al_fs_join(git->home, path + 2);
+    if (al_starts_with(path, "~/") && git->options.home)
+        return al_fs_join(git->options.home, path + 2);
     if (path[0] == '/' || !origin)
         return al_strdup(path);
     dir = al_strdup(origin);
@@ -508,8 +508,8 @@ static void depend_on_standard_files(const struct al_location *at, struct al_vet
     vetting_depend_on(vetting, worktree);
     vetting_depend_on(vetting, "/etc/gitconfig");
     vetting_depend_on(vetting, place);
-    if (git->home) {
-        al_auto(al_freep) char *dot = al_fs_join(git->home, ".gitconfig");
+    if (git->options.home) {
+        al_auto(al_freep) char *dot = al_fs_join(git->options.home, ".gitconfig");
 
         vetting_depend_on(vetting, dot);
     }

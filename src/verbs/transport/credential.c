@@ -82,9 +82,10 @@ static int run_credential(struct al_git *git, const char *action, const struct a
     };
     const char *const argv[] = { "git", "credential", action, NULL };
 
-    return run(
-        git, &(struct helper){ .program = git->program, .argv = argv, .env = env, .input = input },
-        budget, out, ret_exit_code, err);
+    return run(git,
+               &(struct helper){
+                   .program = git->options.program, .argv = argv, .env = env, .input = input },
+               budget, out, ret_exit_code, err);
 }
 
 /* The value of a "name=value" line; NULL when there is none.  Caller frees. */

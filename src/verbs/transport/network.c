@@ -147,7 +147,7 @@ static void add_env(struct al_strv *env, const struct al_network *network)
         /* A single word, found in PATH: git passes anything else to a shell. */
         al_strv_addf(env, "PATH=/usr/bin:/bin:%s", git->private_dir);
         al_env_add(env, "GIT_SSH_COMMAND", "airlock-ssh");
-        al_env_add(env, "AIRLOCK_SSH", git->ssh);
+        al_env_add(env, "AIRLOCK_SSH", git->options.ssh);
     } else if (network->repo->vetting->ca_path && !al_env_get(env, "GIT_SSL_CAINFO")) {
         al_env_add(env, "GIT_SSL_CAINFO", network->repo->vetting->ca_path);
     }
@@ -184,7 +184,7 @@ static int network_run_once(const struct network_job *job, int answers,
         link->nfds = 1;
     }
     link->protocol = network->url.protocol;
-    link->max_file_bytes = network->repo->at.git->max_fetch_bytes;
+    link->max_file_bytes = network->repo->at.git->options.max_fetch_bytes;
     link->config = &config;
     link->env = &env;
     job->command->class = classes[network->url.kind];
@@ -226,7 +226,7 @@ static bool may_have_credentials(const struct al_network *network)
 {
     const struct al_repo *repo = network->repo;
 
-    if (al_credential_hosts_match(&repo->at.git->credential_hosts, &network->url))
+    if (al_credential_hosts_match(repo->at.git->options.credential_hosts, &network->url))
         return true;
     return !strcmp(network->url.protocol, "https") &&
            !al_remote_address_is_new(repo, network->remote->name, network->address, AL_FETCHES);
@@ -357,7 +357,7 @@ static void *serve(void *payload)
         .protocol = "none",
         .config = &config,
         .has_job = true,
-        .max_file_bytes = server->repo->at.git->max_fetch_bytes,
+        .max_file_bytes = server->repo->at.git->options.max_fetch_bytes,
     };
     struct al_location at = server->repo->at;
     bool pushes = server->direction == AL_PUSHES;
@@ -439,7 +439,7 @@ static int run_both(const struct network_job *job, struct al_git_output *ret_out
         .fds = &fds[0],
         .nfds = 1,
         .has_job = true,
-        .max_file_bytes = network->repo->at.git->max_fetch_bytes,
+        .max_file_bytes = network->repo->at.git->options.max_fetch_bytes,
         .progress = job->link->progress,
     };
     job->command->class = AL_GIT_WRITE;
@@ -548,7 +548,7 @@ static int check_programs(const struct al_network *network, struct al_error *err
 {
     const struct al_git *git = network->repo->at.git;
 
-    if (network->url.kind == AL_URL_SSH && !git->ssh)
+    if (network->url.kind == AL_URL_SSH && !git->options.ssh)
         return al_remote_error(err, "The user can install it, or use https.",
                                "There is no ssh on this machine");
     if (network->url.kind == AL_URL_HTTP && (!git->http_helper || access(git->http_helper, X_OK)))

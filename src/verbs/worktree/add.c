@@ -32,9 +32,9 @@ static int worktree_admit(const struct al_repo *repo, const char *top, int fd, s
     struct al_git *git = repo->at.git;
     const struct al_root *root = al_roots_find(git->roots, top); /* of an earlier one of its name */
 
-    if (!git->growing || (root && strcmp(root->path, top) != 0))
+    if (!git->options.growing || (root && strcmp(root->path, top) != 0))
         return 0;
-    return al_roots_admit(git->growing, top, fd, &git->forbidden, git->home, err);
+    return al_roots_admit(git->options.growing, top, fd, &git->forbidden, git->options.home, err);
 }
 
 /* --- Copies --- */
@@ -323,8 +323,7 @@ static int remove_both(const struct al_repo *repo, const struct al_worktree_plac
 void al_worktree_forget(const struct al_repo *repo, const char *name)
 {
     al_worktree_record_move(repo, name, NULL);
-    if (repo->at.git->growing)
-        al_roots_release_gone(repo->at.git->growing);
+    al_roots_release_gone(repo->at.git->options.growing);
 }
 
 /* Whether the directory is still the one that was made; somebody may have made another one. */
@@ -420,7 +419,7 @@ static int check_name_is_free(const struct al_repo *repo, const struct al_worktr
 static int check_room(const struct al_repo *repo, const struct al_worktree_place *place,
                       struct al_error *err)
 {
-    const unsigned max = repo->at.git->worktrees_max;
+    const unsigned max = repo->at.git->options.worktrees_max;
     size_t count;
     int r = al_worktree_count(repo, place, &count, err);
 
@@ -709,7 +708,7 @@ bool al_worktree_admit_recorded(struct al_git *git)
 
     size_t admitted = 0;
 
-    if (!git->growing || access(git->records_dir, F_OK) < 0)
+    if (!git->options.growing || access(git->records_dir, F_OK) < 0)
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct al_root *root = &git->roots->items[i];

@@ -251,7 +251,7 @@ int al_worktree_place_find(const struct al_repo *repo, bool make,
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_closep) int main_fd = -1;
     al_auto(al_closep) int base_fd = -1;
-    const char *dir = repo->at.git->worktrees_dir;
+    const char *dir = repo->at.git->options.worktrees_dir;
     int r;
 
     if (!dir)

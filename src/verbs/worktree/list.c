@@ -244,7 +244,7 @@ static int add_common_dir(const struct al_repo *repo, const char *top, struct al
     if (al_roots_find(roots, common_dir))
         return 0;
     return al_roots_add_git_dir(roots, common_dir, own ? &roots->items[0] : NULL,
-                                &repo->at.git->forbidden, repo->at.git->home, err);
+                                &repo->at.git->forbidden, repo->at.git->options.home, err);
 }
 
 /* Whether the roots are what was named.  A root is opened by its path, and a link could have come
@@ -281,9 +281,9 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
     if (strcmp(top, repo->at.top) != 0 && !git_dir)
         return al_error_set(err, AL_ERR_SANDBOX,
                             "Path outside sandbox: it is no working tree of this repository");
-    r = al_roots_add(&beside.roots, top, &git->forbidden, git->home, err);
+    r = al_roots_add(&beside.roots, top, &git->forbidden, git->options.home, err);
     if (r == 0 && also)
-        r = al_roots_add(&beside.roots, also, &git->forbidden, git->home, err);
+        r = al_roots_add(&beside.roots, also, &git->forbidden, git->options.home, err);
     if (r == 0)
         r = check_paths(&beside.roots, top, also, err);
     if (r == 0)
@@ -308,12 +308,12 @@ int al_worktree_open_submodule(const struct al_repo *repo, const char *top, cons
     int r;
 
     beside.roots.allow_absolute = true;
-    r = al_roots_add(&beside.roots, first, &git->forbidden, git->home, err);
+    r = al_roots_add(&beside.roots, first, &git->forbidden, git->options.home, err);
     if (r == 0)
         r = check_paths(&beside.roots, first, NULL, err);
     if (r == 0 && top && !al_fs_beneath(top, git_dir))
         r = al_roots_add_git_dir(&beside.roots, git_dir, &beside.roots.items[0], &git->forbidden,
-                                 git->home, err);
+                                 git->options.home, err);
     if (r == 0)
         r = al_git_new_beside(git, &beside.roots, &beside.git, err);
     if (r == 0)

@@ -10,8 +10,8 @@ static inline struct al_repo *open_with(struct world *w, const char *program)
 {
     struct al_repo *repo = must_open(w, "repo");
 
-    free(w->git->program);
-    w->git->program = al_strdup(program);
+    al_strv_add(&w->git->kept, program);
+    w->git->options.program = w->git->kept.items[w->git->kept.count - 1];
     return repo;
 }
 

@@ -66,7 +66,7 @@ static void says_that_there_is_no_git(void **state)
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
-    free(al_take(&w->git->program));
+    w->git->options.program = NULL;
     assert_int_equal(run_script(repo, "", 1000, &output, &w->err), AL_ERR_EXECUTION);
     assert_string_equal(w->err.message, "git binary not available");
     assert_int_equal(w->err.code, AL_CODE_NO_GIT);
