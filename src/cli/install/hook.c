@@ -569,16 +569,6 @@ static bool read_event(struct hook *hook)
     return json_is_object(hook->event);
 }
 
-/* The meaning of an event's name. */
-static enum al_event kind_of(const struct al_client *client, const char *name)
-{
-    const struct al_client_event *at = client->hooks->events;
-
-    while (at->name && strcmp(at->name, name) != 0)
-        at++;
-    return at->event;
-}
-
 static void take_members(struct hook *hook)
 {
     const json_t *id = json_object_get(hook->event, "session_id"),
@@ -586,6 +576,7 @@ static void take_members(struct hook *hook)
                  *input = json_object_get(hook->event, "tool_input");
     const char *session = al_json_get_string(hook->event, "session_id");
     const char *call_id = al_json_get_string(hook->event, "tool_use_id");
+    const struct al_client_event *at = hook->client->hooks->events;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     hook->name = al_json_get_string(hook->event, "hook_event_name");
@@ -602,7 +593,9 @@ static void take_members(struct hook *hook)
         hook->call_id = call_id;
     if (hook->input && json_is_string(agent))
         al_json_set(hook->input, AGENT, json_deep_copy(agent));
-    hook->kind = kind_of(hook->client, hook->name ? hook->name : "");
+    while (at->name && (!hook->name || strcmp(at->name, hook->name) != 0))
+        at++;
+    hook->kind = at->event;
     if (hook->client->hooks->rewrites)
         undo_rewrite(hook);
 }

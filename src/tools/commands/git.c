@@ -761,33 +761,20 @@ static int connect_to(struct al_call *call, struct al_shell_words *words, int *r
     return al_fetch_in_shell(call, to->args, &to->git, ret_code, err);
 }
 
-static int run(struct al_call *call, struct al_result *result, struct al_error *err)
+static int run_here(struct al_call *call, struct al_shell_words *words, int *ret_code,
+                    struct al_error *err)
 {
-    struct al_shell_words *words = al_call_tool_data(call);
     const unsigned flags = words->command.flags;
-    const bool connects = words->connection.tool || !strcmp(words->command.name, "clone");
     const bool reads = al_effects_read_only(al_shell_effects(call));
     enum al_git_class class = reads ? AL_GIT_READ : AL_GIT_WRITE;
-    al_auto(al_str_clear) struct al_str waiting = AL_STR_INIT;
-    al_auto(al_freep) char *head =
-        al_call_repo(call) && !reads ? al_ref_head(&al_call_repo(call)->at) : NULL;
-    int code = 0, r;
 
-    if (connects || (al_call_repo(call) && al_shell_words_do(words, "submodule", " add update "))) {
-        r = connects ? connect_to(call, words, &code, err)
-                     : al_shell_submodules(call, words, &code, err);
-        result->exit_code = code;
-        if (r == 0)
-            al_shell_notes_add(call, head, result);
-        return r;
-    }
     if (reads && (flags & AL_SHELL_SHOWS_SETTINGS)) {
         class = AL_GIT_CONFIG;
         read_no_includes(al_call_repo(call), words);
     }
     if (!al_call_repo(call) && !(flags & AL_SHELL_OUTSIDE)) /* git says that it needs one */
         class = AL_GIT_READ;
-    r = al_git_run_words(
+    return al_git_run_words(
         al_call_session(call)->git, al_call_repo(call),
         &(struct al_git_words){
             .globals = &words->globals,
@@ -798,17 +785,33 @@ static int run(struct al_call *call, struct al_result *result, struct al_error *
             .shows_patches = flags & AL_SHELL_SHOWS_PATCHES,
             .shell = al_call_session(call)->caller_shell,
         },
-        al_call_budget(call), &code, err);
+        al_call_budget(call), ret_code, err);
+}
+
+static int run(struct al_call *call, struct al_result *result, struct al_error *err)
+{
+    struct al_shell_words *words = al_call_tool_data(call);
+    const bool changes = al_call_repo(call) && !al_effects_read_only(al_shell_effects(call));
+    al_auto(al_str_clear) struct al_str waiting = AL_STR_INIT;
+    al_auto(al_freep) char *head = changes ? al_ref_head(&al_call_repo(call)->at) : NULL;
+    int code = 0, r;
+
+    if (words->connection.tool || al_shell_words_are(words, "clone", NULL))
+        r = connect_to(call, words, &code, err);
+    else if (al_call_repo(call) && al_shell_words_do(words, "submodule", " add update "))
+        r = al_shell_submodules(call, words, &code, err);
+    else
+        r = run_here(call, words, &code, err);
     if (r < 0)
         return r;
-    if (!reads && al_call_repo(call)) /* git knows nothing of them */
+    if (changes) /* git knows nothing of them */
         al_state_add_waiting(call, &waiting);
     if (waiting.len)
         al_result_note(result, waiting.buf);
     al_str_addf(&result->text, "git exited with %d", code);
     result->exit_code = code;
     al_shell_notes_add(call, head, result);
-    result->not_done = code != 0 && !reads;
+    result->not_done = code != 0 && !al_effects_read_only(al_shell_effects(call));
     return 0;
 }
 

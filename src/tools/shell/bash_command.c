@@ -461,34 +461,34 @@ static int add_program(struct run *run, struct stage *stage, struct al_error *er
 static int prepare(struct run *run, struct stage *stage, struct al_error *err)
 {
     const struct al_strv *words = &stage->step->words;
+    const enum al_shell_kind kind = stage->step->kind;
     int r = 0;
 
-    switch (stage->step->kind) {
-    case AL_SHELL_ECHO:
+    if (kind == AL_SHELL_ECHO)
         shell_echo(words, &stage->out);
-        break;
-    case AL_SHELL_PWD:
+    else if (kind == AL_SHELL_PWD)
         stage->code =
             shell_pwd(words, run->shell->options.roots->items[0].path, &stage->out, &stage->err);
-        break;
-    case AL_SHELL_GIT:
-        r = add_git(run, stage, err);
-        break;
-    case AL_SHELL_READER:
-    case AL_SHELL_GO:
-    case AL_SHELL_OTHER:
-        r = add_program(run, stage, err);
-        break;
-    }
+    else
+        r = kind == AL_SHELL_GIT ? add_git(run, stage, err) : add_program(run, stage, err);
     return r == 0 && stage->builtin ? deliver_output(run, stage, err) : r;
 }
 
-static int connect_output(struct run *run, size_t i, struct al_error *err)
+/* Lead the streams of a program to files, pipes and the outputs of builtins. */
+static int connect(struct run *run, size_t i, struct al_error *err)
 {
     struct stage *stage = &run->stages[i], *next = i + 1 < run->count ? stage + 1 : NULL;
+    const struct stage *before = i ? stage - 1 : NULL;
     struct al_proc_spec *spec = &run->specs[stage->spec];
     int ends[2];
 
+    if (stage->fds[STDIN_FILENO] >= 0) {
+        spec->in_fd = stage->fds[STDIN_FILENO];
+    } else if (before && (before->builtin || before->fds[STDOUT_FILENO] >= 0)) {
+        /* A redirected stage gives no input. */
+        spec->input = before->out.buf;
+        spec->input_len = before->out.len;
+    }
     if (stage->fds[STDOUT_FILENO] >= 0) {
         spec->out_fd = stage->fds[STDOUT_FILENO];
     } else if (next && (next->builtin || next->fds[STDIN_FILENO] >= 0)) {
@@ -502,36 +502,6 @@ static int connect_output(struct run *run, size_t i, struct al_error *err)
     }
     if (stage->fds[STDERR_FILENO] >= 0)
         spec->err_fd = stage->fds[STDERR_FILENO];
-    return 0;
-}
-
-static void connect_input(struct run *run, size_t i)
-{
-    struct stage *stage = &run->stages[i];
-    const struct stage *before = i ? stage - 1 : NULL;
-    struct al_proc_spec *spec = &run->specs[stage->spec];
-
-    if (stage->fds[STDIN_FILENO] >= 0) {
-        spec->in_fd = stage->fds[STDIN_FILENO];
-    } else if (before && (before->builtin || before->fds[STDOUT_FILENO] >= 0)) {
-        /* A redirected stage gives no input. */
-        spec->input = before->out.buf;
-        spec->input_len = before->out.len;
-    }
-}
-
-static int connect_stages(struct run *run, struct al_error *err)
-{
-    for (size_t i = 0; i < run->count; i++) {
-        int r;
-
-        if (run->stages[i].builtin)
-            continue;
-        connect_input(run, i);
-        r = connect_output(run, i, err);
-        if (r < 0)
-            return r;
-    }
     return 0;
 }
 
@@ -696,8 +666,8 @@ static int run_plan(struct run *run, struct al_shell_plan *plan, struct al_error
         r = add_firejail(run, plan, err);
     for (size_t i = 0; !in_firejail && i < run->count && r == 0; i++)
         r = prepare(run, &run->stages[i], err);
-    if (r == 0 && !in_firejail)
-        r = connect_stages(run, err);
+    for (size_t i = 0; !in_firejail && i < run->count && r == 0; i++)
+        r = run->stages[i].builtin ? 0 : connect(run, i, err);
     if (r == 0)
         r = start(run, err);
     al_text_end(&run->out);

@@ -364,19 +364,14 @@ static const struct refusal {
 
 enum al_shell_kind al_shell_kind_of(const char *command)
 {
-    static const struct {
-        const char *name;
-        enum al_shell_kind kind;
-    } kinds[] = {
-        { "echo", AL_SHELL_ECHO },
-        { "pwd", AL_SHELL_PWD },
-        { "git", AL_SHELL_GIT },
-        { "go", AL_SHELL_GO },
-    };
+    static const char *const names[] = { [AL_SHELL_ECHO] = "echo",
+                                         [AL_SHELL_PWD] = "pwd",
+                                         [AL_SHELL_GIT] = "git",
+                                         [AL_SHELL_GO] = "go" };
 
-    for (size_t i = 0; i < AL_COUNT(kinds); i++)
-        if (!strcmp(kinds[i].name, command))
-            return kinds[i].kind;
+    for (size_t i = 0; i < AL_COUNT(names); i++)
+        if (names[i] && !strcmp(names[i], command))
+            return (enum al_shell_kind)i;
     return al_shell_words_list(readers, command) ? AL_SHELL_READER : AL_SHELL_OTHER;
 }
 

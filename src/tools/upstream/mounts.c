@@ -459,14 +459,6 @@ static unsigned effects_of(const json_t *annotations)
     return AL_READS | AL_USES_NETWORK;
 }
 
-static int fail_changed(const struct al_mounted *mounted, struct al_error *err)
-{
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "The MCP server %s has changed its tool %s since it was listed. Nothing "
-                        "was done; list the tools again",
-                        server_of(mounted), mounted->upstream);
-}
-
 /* The definition that the user was shown has to be the one that the server has when the call runs.
  */
 static int resolve(struct al_call *call, struct al_error *err)
@@ -484,7 +476,10 @@ static int resolve(struct al_call *call, struct al_error *err)
     same = tool && json_equal(tool, mounted->definition);
     json_decref(now);
     if (!same)
-        return fail_changed(mounted, err);
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "The MCP server %s has changed its tool %s since it was listed. "
+                            "Nothing was done; list the tools again",
+                            server_of(mounted), mounted->upstream);
     al_call_resolve(call, DEFINITION, mounted->digest);
     return 0;
 }
