@@ -333,7 +333,7 @@ static json_t *arguments_of(const struct al_auto_pull *pull)
     const struct al_target *source = &pull->source;
     json_t *arguments = json_pack("{s:[s]}", "paths", pull->path);
 
-    if (pull->has_source)
+    if (pull->source.given)
         al_json_set(arguments, "source",
                     json_pack("{s:s, s:s*, s:s*, s:s*}", "type", al_target_type_name(source->type),
                               "path", source->path, "repo", source->repo, "branch",

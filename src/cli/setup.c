@@ -120,7 +120,7 @@ static int configure_toolset(struct al_setup *setup, const struct al_value *sett
     session->staging_settings = al_calloc(1, sizeof(*session->staging_settings));
     r = al_staging_settings_read(settings, setup->worker.name, stamp, session->staging_settings,
                                  err);
-    session->defaults.has_target = session->staging_settings->has_target;
+    session->defaults.has_target = session->staging_settings->target.given;
     return r;
 }
 

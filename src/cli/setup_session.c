@@ -134,7 +134,7 @@ int al_setup_staging(const struct al_setup *setup, struct al_session *session, b
             .author = config->staging.author,
             .github_base_url = config->staging.github_base_url,
             .worker = setup->worker.name,
-            .default_target = settings && settings->has_target ? &settings->target : NULL,
+            .default_target = settings && settings->target.given ? &settings->target : NULL,
             .must_exist = must_exist,
             .recover = al_pull_recover,
         },

@@ -17,11 +17,11 @@ void al_staging_settings_clear(struct al_staging_settings *settings)
 {
     al_target_clear(&settings->target);
     for (size_t i = 0; i < settings->npulls; i++) {
-        free(settings->pulls[i].path);
+        free((char *)settings->pulls[i].path);
         al_target_clear(&settings->pulls[i].source);
     }
     free(settings->pulls);
-    *settings = (struct al_staging_settings){ .has_target = false };
+    *settings = (struct al_staging_settings){ .pulls = NULL };
 }
 
 void al_staging_settings_free(struct al_staging_settings *settings)
@@ -31,8 +31,7 @@ void al_staging_settings_free(struct al_staging_settings *settings)
     free(settings);
 }
 
-static int read_type(const struct al_value *from, enum al_target_type *ret_type,
-                     struct al_error *err)
+static int read_type(const struct al_value *from, int *ret_type, struct al_error *err)
 {
     const struct al_value *type = al_value_get(from, "type");
     int r = type ? al_value_check_string(type, WORD_MAX_BYTES, err)
@@ -48,7 +47,7 @@ static int read_type(const struct al_value *from, enum al_target_type *ret_type,
 
 /* The member `name` of a target. */
 static int read_member(const struct al_value *from, const char *name, size_t max_bytes,
-                       char **field, struct al_error *err)
+                       const char **field, struct al_error *err)
 {
     const char *text;
     int r = al_value_get_string(from, name, max_bytes, &text, err);
@@ -63,7 +62,7 @@ static int read_target(const struct al_value *from, struct al_target *ret_target
                        struct al_error *err)
 {
     static const char *const names[] = { "type", "path", "repo", "branch", NULL };
-    al_auto(al_target_clear) struct al_target target = { .path = NULL };
+    al_auto(al_target_clear) struct al_target target = { .given = true };
     int r = al_value_check_names(from, names, err);
 
     if (r == 0)
@@ -104,12 +103,11 @@ static int read_default_target(const struct al_value *from, const char *worker, 
 
     if (r < 0)
         return r;
-    settings->has_target = true;
     if (!target->branch)
         return check_target(from, target, err);
     if (al_branch_template_expand(target->branch, worker, stamp, &branch, &why) < 0)
         return al_value_error(al_value_get(from, "branch"), err, "%s", why.message);
-    free(target->branch);
+    free((char *)target->branch);
     target->branch = branch;
     return check_target(from, target, err);
 }
@@ -132,7 +130,6 @@ static int read_pull(const struct al_value *from, bool has_target, struct al_aut
         return has_target
                    ? 0
                    : al_value_error(from, err, "needs a 'source': there is no default_target");
-    pull->has_source = true;
     r = read_target(source, &pull->source, err);
     return r == 0 ? check_target(source, &pull->source, err) : r;
 }
@@ -146,7 +143,7 @@ static int read_pulls(const struct al_value *from, struct al_staging_settings *s
         return r;
     settings->pulls = al_calloc(from->count + 1, sizeof(*settings->pulls));
     for (size_t i = 0; r == 0 && i < from->count; i++)
-        r = read_pull(&from->items[i], settings->has_target, &settings->pulls[settings->npulls++],
+        r = read_pull(&from->items[i], settings->target.given, &settings->pulls[settings->npulls++],
                       err);
     return r;
 }
@@ -155,7 +152,7 @@ int al_staging_settings_read(const struct al_value *config, const char *worker, 
                              struct al_staging_settings *ret_settings, struct al_error *err)
 {
     static const char *const names[] = { "default_target", "auto_pull", NULL };
-    struct al_staging_settings settings = { .has_target = false };
+    struct al_staging_settings settings = { .pulls = NULL };
     const struct al_value *target = al_value_get(config, "default_target");
     const struct al_value *pulls = al_value_get(config, "auto_pull");
     int r = config->type == AL_VALUE_NULL ? 0 : al_value_check_names(config, names, err);

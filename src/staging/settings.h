@@ -20,14 +20,12 @@ struct al_value;
 
 /** Files that are pulled into the sandbox at start. */
 struct al_auto_pull {
-    char *path;              /**< as `paths` of git_pull takes it */
-    bool has_source;         /**< false: from the default target */
-    struct al_target source; /**< checked */
+    const char *path;        /**< as `paths` of git_pull takes it */
+    struct al_target source; /**< checked; not given: the default target */
 };
 
 /** Zero-initialised, there are none. */
 struct al_staging_settings {
-    bool has_target;
     struct al_target target; /**< the default target, checked, its branch expanded */
     struct al_auto_pull *pulls;
     size_t npulls;

@@ -29,9 +29,9 @@ struct type {
 
 void al_target_clear(struct al_target *target)
 {
-    free(target->path);
-    free(target->repo);
-    free(target->branch);
+    free((char *)target->path);
+    free((char *)target->repo);
+    free((char *)target->branch);
     *target = (struct al_target){ .path = NULL };
 }
 
@@ -80,7 +80,7 @@ static const struct type types[] = {
     [AL_TARGET_GITHUB] = { "github", false, NULL },
 };
 
-const char *al_target_type_name(enum al_target_type type)
+const char *al_target_type_name(int type)
 {
     return types[type].name;
 }

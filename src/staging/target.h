@@ -33,19 +33,20 @@ enum al_target_type {
     AL_TARGET_GITHUB,
 };
 
-/** A target.  Zero-initialised, it is `local` without a path. */
+/** A target, of a call's arguments or of a worker file.  Zero-initialised, none is given. */
 struct al_target {
-    enum al_target_type type;
-    char *path;   /**< local and local-bare: as given, relative to the first root */
-    char *repo;   /**< github: "user/name" */
-    char *branch; /**< NULL: the branch of the target's HEAD */
+    bool given;         /**< false: the default target is meant, if there is one */
+    int type;           /**< enum al_target_type */
+    const char *path;   /**< local and local-bare: as given, relative to the first root */
+    const char *repo;   /**< github: "user/name" */
+    const char *branch; /**< NULL: the branch of the target's HEAD */
 };
 
-/** Free what a target owns. */
+/** Free what a target of a worker file owns. */
 void al_target_clear(struct al_target *target);
 
-/** "local", "local-bare" or "github". */
-const char *al_target_type_name(enum al_target_type type);
+/** "local", "local-bare" or "github", of an enum al_target_type. */
+const char *al_target_type_name(int type);
 
 /**
  * Check that a target has what its type needs and nothing else, and that its branch is the name of

@@ -49,7 +49,7 @@ class Pushed(killed.Killed):
         [store] = (self.home / ".local/state/airlock/staging").iterdir()
         self.git(f"--git-dir={store / 'store.git'}", "fsck", "--no-dangling")
         if not moved:
-            self.assertEqual(list((store / "store.git").glob("push-*")), [])
+            self.assertEqual(list((store / "store.git").glob(".airlock-*")), [])
         return moved
 
     def walk_push(self, target, where):

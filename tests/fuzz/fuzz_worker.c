@@ -30,12 +30,12 @@ static void require_settings(const struct al_worker *worker, const struct al_val
         fuzz_require(al_starts_with(err.message, worker->file));
         return;
     }
-    if (settings.has_target)
+    if (settings.target.given)
         require_target(&settings.target);
     for (size_t i = 0; i < settings.npulls; i++) {
         fuzz_require(settings.pulls[i].path && *settings.pulls[i].path);
-        fuzz_require(settings.pulls[i].has_source || settings.has_target);
-        if (settings.pulls[i].has_source)
+        fuzz_require(settings.pulls[i].source.given || settings.target.given);
+        if (settings.pulls[i].source.given)
             require_target(&settings.pulls[i].source);
     }
 }

@@ -86,7 +86,8 @@ static const char *why_skipped(const struct al_pull *pull, const struct al_pull_
     if (al_sandbox_path(given, &path, NULL) < 0 || strcmp(path, item->path) != 0)
         return "a sandbox cannot have a file of this name";
     if (S_ISLNK(item->theirs.mode))
-        return pull->allows_symlinks ? NULL : "it is a symbolic link";
+        return al_sandbox_allows_symlinks(pull->staging->options.sandbox) ? NULL
+                                                                          : "it is a symbolic link";
     return S_ISREG(item->theirs.mode) ? NULL : "it is a submodule";
 }
 

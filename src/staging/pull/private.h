@@ -50,8 +50,7 @@ struct al_pull {
     struct al_tree commit; /**< its files are what comes */
     struct al_base base, origin;
     struct al_sandbox_files files; /**< of the sandbox */
-    bool allows_symlinks;
-    struct al_pull_item *items; /**< sorted by path */
+    struct al_pull_item *items;    /**< sorted by path */
     size_t count;
     bool is_begun; /**< files may have changed */
     struct al_error *err;

@@ -868,7 +868,6 @@ int al_pull(struct al_staging *staging, const struct al_pull_request *request,
         .request = request,
         .origin_name = origin_name,
         .budget = budget,
-        .allows_symlinks = al_sandbox_allows_symlinks(staging->options.sandbox),
         .err = err,
     };
     int r = request->repo->mirror ? bring(&pull) : 0;

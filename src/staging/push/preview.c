@@ -294,14 +294,13 @@ static void add_head(const struct al_push *push, struct al_str *out)
 {
     const char *message = push->staged.message;
     const size_t first = strcspn(message, "\n");
-    al_auto(al_freep) char *line = al_strndup(message, first);
-    al_auto(al_freep) char *title = al_text_join_shown_lines(line);
+    al_auto(al_freep) char *title = al_staged_title(&push->staged);
     al_auto(al_freep) char *branch = al_text_sanitize_shown_line(push->ref + strlen(AL_HEADS));
     al_auto(al_freep) char *author = al_text_join_shown_lines(push->author);
 
     al_str_addf(out, "Target: %s (branch: %s%s)\n", push->shown, branch,
                 *push->head ? "" : ", new branch");
-    al_str_addf(out, "Commit: %.*s \"%s\"\n", AL_STAGED_SHORT_ID, push->staged.id, title);
+    al_str_addf(out, "Commit: %s\n", title);
     if (message[first + strspn(message + first, "\n")])
         al_text_add_indented(out, message + first + strspn(message + first, "\n"), true);
     al_str_addf(out, "Author: %s\n", author);

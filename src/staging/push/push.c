@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/secret.h"
 #include "base/sorted.h"
 #include "base/utf8.h"
 #include "git/command.h"
@@ -257,9 +256,7 @@ void al_push_summary(const struct al_push *push, struct al_str *out)
  * Source: gitattributes(5) "text", git-update-index(1) --index-info.
  */
 
-/* --- The directory that one push works in: store.git/push-<pid>-<random> --- */
-
-#define DIR_PREFIX "push-"
+/* --- The directory that one push works in: store.git/.airlock-<pid>-<number> --- */
 
 /* Remove what a killed process left.  A process of another user, or one that took over the number,
  * only makes it stay longer. */
@@ -269,28 +266,20 @@ static void remove_left(const struct al_location *store)
     const struct dirent *entry;
 
     while (entries && (entry = readdir(entries))) {
-        al_auto(al_freep) char *path = NULL;
-        unsigned long long pid;
+        const pid_t owner = al_fs_temp_owner(entry->d_name);
 
-        if (!al_starts_with(entry->d_name, DIR_PREFIX))
-            continue;
-        pid = strtoull(entry->d_name + strlen(DIR_PREFIX), NULL, 10);
-        if (!pid || pid > INT32_MAX || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
-            continue;
-        path = al_fs_join(store->dir, entry->d_name);
-        al_fs_remove_tree(path);
+        if (owner && kill(owner, 0) < 0 && errno == ESRCH)
+            al_fs_remove_tree_at(store->dir_fd, entry->d_name);
     }
 }
 
 int al_push_dir_make(struct al_push *push)
 {
     const struct al_staging *staging = push->staging;
-    al_auto(al_freep) char *name = NULL;
-    char nonce[17];
+    al_auto(al_freep) char *name = al_fs_temp_name();
 
-    al_random_hex(8, nonce);
     remove_left(&staging->bare);
-    name = al_asprintf(DIR_PREFIX "%ld-%s", (long)getpid(), nonce);
+    al_fs_remove_tree_at(staging->bare.dir_fd, name); /* of a process that had our number */
     if (mkdirat(staging->bare.dir_fd, name, 0700) < 0)
         return al_staging_unusable(staging, errno, push->err);
     push->dir.bare = al_staging_bare(staging, push->repo->at.budget);

@@ -15,18 +15,11 @@
 
 /* The argument that names a target: `target` of git_push, `source` of git_pull. */
 
-/* The fields of target_object. */
-struct al_target_args {
-    bool given;
-    int type; /* enum al_target_type */
-    const char *path, *repo, *branch;
-};
-
 #define PATH_MAX_BYTES 4096
 #define NAME_MAX_BYTES 1024
 
 struct target_call {
-    struct al_target_args target; /* of git_pull: "source" */
+    struct al_target target; /* of git_pull: "source" */
     const char *commit_id;
     struct al_strv paths;
     int dest_zone;
@@ -40,44 +33,32 @@ static const struct al_choice types[] = {
 };
 
 static const struct al_param target_rows[] = {
-    AL_CHOICE(struct al_target_args, type, NULL, .choices = types, .flags = AL_PARAM_REQUIRED),
-    AL_STRING(struct al_target_args, path, "Of a local repository, such as \".\".",
+    AL_CHOICE(struct al_target, type, NULL, .choices = types, .flags = AL_PARAM_REQUIRED),
+    AL_STRING(struct al_target, path, "Of a local repository, such as \".\".",
               .flags = AL_PARAM_NAME, .max_bytes = PATH_MAX_BYTES),
-    AL_STRING(struct al_target_args, repo, "On GitHub: user/name.", .flags = AL_PARAM_NAME,
+    AL_STRING(struct al_target, repo, "On GitHub: user/name.", .flags = AL_PARAM_NAME,
               .max_bytes = NAME_MAX_BYTES),
-    AL_STRING(struct al_target_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
+    AL_STRING(struct al_target, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
               .max_bytes = NAME_MAX_BYTES),
 };
 
 static const struct al_object target_object = { target_rows, AL_COUNT(target_rows),
-                                                sizeof(struct al_target_args) };
-
-static struct al_target given_target(const struct al_target_args *args)
-{
-    return (struct al_target){
-        .type = (enum al_target_type)args->type,
-        .path = (char *)args->path,
-        .repo = (char *)args->repo,
-        .branch = (char *)args->branch,
-    };
-}
+                                                sizeof(struct al_target) };
 
 /* The target that the arguments name, else the default target of the session.  Borrowed. */
-static struct al_target target_of(const struct al_call *call)
+static const struct al_target *target_of(const struct al_call *call)
 {
     const struct target_call *args = al_call_args(call);
     const struct al_staging *staging = al_call_session(call)->staging;
 
-    return args->target.given ? given_target(&args->target)
-                              : *al_staging_options(staging)->default_target;
+    return args->target.given ? &args->target : al_staging_options(staging)->default_target;
 }
 
 static int check_named(void *p, const char *param, struct al_error *err)
 {
     const struct target_call *args = p;
-    const struct al_target target = given_target(&args->target);
 
-    return args->target.given ? al_target_check(&target, param, err) : 0;
+    return args->target.given ? al_target_check(&args->target, param, err) : 0;
 }
 
 static int check(void *p, struct al_error *err)
@@ -90,26 +71,26 @@ static int open_target(struct al_call *call, struct al_repo **ret_repo, struct a
 {
     const bool only_names = al_call_tool(call) == &al_tool_staging_branches;
     const struct al_session *session = al_call_session(call);
-    const struct al_target target = target_of(call);
+    const struct al_target *target = target_of(call);
 
-    if (target.type == AL_TARGET_GITHUB)
+    if (target->type == AL_TARGET_GITHUB)
         return al_target_open_github(
             session->git,
             &(struct al_github_request){
-                .target = &target,
+                .target = target,
                 .base_url = al_staging_options(session->staging)->github_base_url,
                 .progress = al_call_input(call)->progress,
                 .only_names = only_names,
             },
             al_call_budget(call), ret_repo, err);
-    return al_target_open(session->git, session->roots->items[0].path, &target,
-                          al_call_budget(call), ret_repo, err);
+    return al_target_open(session->git, session->roots->items[0].path, target, al_call_budget(call),
+                          ret_repo, err);
 }
 
 static bool is_remote(const struct al_call *call, const void *p)
 {
     (void)p;
-    return target_of(call).type == AL_TARGET_GITHUB;
+    return target_of(call)->type == AL_TARGET_GITHUB;
 }
 
 static bool is_local(const struct al_call *call, const void *p)
@@ -131,12 +112,12 @@ static const struct al_param push_params[] = {
 
 static int open_for_push(struct al_call *call, struct al_repo **ret_repo, struct al_error *err)
 {
-    const struct al_target target = target_of(call);
+    const struct al_target *target = target_of(call);
     struct al_repo *repo = NULL;
     int r = open_target(call, &repo, err);
 
     if (r == 0)
-        r = al_target_go_to_branch(&target, &repo, err);
+        r = al_target_go_to_branch(target, &repo, err);
     if (r < 0)
         al_repo_free(repo);
     else
@@ -152,9 +133,9 @@ static void free_push(void *push)
 static int resolve_push(struct al_call *call, struct al_error *err)
 {
     const struct target_call *args = al_call_args(call);
-    const struct al_target target = target_of(call);
+    const struct al_target *target = target_of(call);
     struct al_push *push = NULL;
-    int r = al_push_plan(al_call_session(call)->staging, args->commit_id, &target,
+    int r = al_push_plan(al_call_session(call)->staging, args->commit_id, target,
                          al_call_repo(call), &push, err);
 
     if (r < 0)
@@ -224,14 +205,14 @@ static int execute_elsewhere(struct al_call *call, struct al_result *result, str
 /* Whether there is no working tree on the branch. */
 static bool is_elsewhere(const struct al_call *call, const void *p)
 {
-    const struct al_target target = target_of(call);
+    const struct al_target *target = target_of(call);
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *ref = NULL;
 
     (void)p;
-    if (target.type == AL_TARGET_LOCAL_BARE)
+    if (target->type == AL_TARGET_LOCAL_BARE)
         return true;
-    return repo && target.branch && al_target_branch(&target, repo, &ref, NULL) == 0 &&
+    return repo && target->branch && al_target_branch(target, repo, &ref, NULL) == 0 &&
            !al_landing_is_checked_out(repo, ref);
 }
 
@@ -261,18 +242,18 @@ static bool is_word(const char *text)
 static bool command_line(const struct al_call *call, struct al_str *out)
 {
     const struct target_call *args = al_call_args(call);
-    const struct al_target target = target_of(call);
-    const char *place = target.type == AL_TARGET_GITHUB ? target.repo : target.path;
+    const struct al_target *target = target_of(call);
+    const char *place = target->type == AL_TARGET_GITHUB ? target->repo : target->path;
     const char *options = al_call_session(call)->options;
 
     if (!options || !is_word(args->commit_id) || !is_word(place) ||
-        (target.branch && !is_word(target.branch)))
+        (target->branch && !is_word(target->branch)))
         return false;
     al_str_addf(out, "airlock staging push %s", args->commit_id);
-    if (target.type != AL_TARGET_LOCAL || strcmp(place, ".") != 0 || target.branch)
-        al_str_addf(out, " --target %s:%s", al_target_type_name(target.type), place);
-    if (target.branch)
-        al_str_addf(out, " --branch %s", target.branch);
+    if (target->type != AL_TARGET_LOCAL || strcmp(place, ".") != 0 || target->branch)
+        al_str_addf(out, " --target %s:%s", al_target_type_name(target->type), place);
+    if (target->branch)
+        al_str_addf(out, " --branch %s", target->branch);
     al_str_adds(out, options);
     return true;
 }
@@ -332,7 +313,7 @@ static int check_source(void *p, struct al_error *err)
 static int find_branch(struct al_call *call, const struct target_call *args, char **ret_branch,
                        struct al_error *err)
 {
-    struct al_target target = target_of(call);
+    struct al_target target = *target_of(call);
     const struct al_repo *repo = al_call_repo(call);
     int r = al_target_branch(&target, repo, ret_branch, err);
 
@@ -348,9 +329,9 @@ static int find_branch(struct al_call *call, const struct target_call *args, cha
 static int resolve_pull(struct al_call *call, struct al_error *err)
 {
     const struct target_call *args = al_call_args(call);
-    const struct al_target target = target_of(call);
+    const struct al_target *target = target_of(call);
     const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_freep) char *shown = al_target_shown(&target);
+    al_auto(al_freep) char *shown = al_target_shown(target);
     al_auto(al_freep) char *branch = NULL;
     al_auto(al_freep) char *commit = NULL, *safe = NULL;
     int r = find_branch(call, args, &branch, err);
@@ -377,11 +358,11 @@ static int pull(struct al_call *call, struct al_result *result, struct al_error 
 {
     const struct target_call *args = al_call_args(call);
     struct al_staging *staging = al_call_session(call)->staging;
-    const struct al_target target = target_of(call);
+    const struct al_target *target = target_of(call);
     const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
     al_auto(al_pull_result_clear) struct al_pull_result pulled = AL_PULL_RESULT_INIT;
-    al_auto(al_freep) char *key = al_target_key(&target, al_call_repo(call));
-    al_auto(al_freep) char *shown = al_target_shown(&target);
+    al_auto(al_freep) char *key = al_target_key(target, al_call_repo(call));
+    al_auto(al_freep) char *shown = al_target_shown(target);
     al_auto(al_freep) char *name = al_text_sanitize_line(branch + strlen(AL_HEADS));
     al_auto(al_freep) char *where = al_asprintf("%s (branch: %s)", shown, name);
     size_t room = al_call_max_bytes(call);
@@ -555,12 +536,12 @@ static int merge(struct al_call *call, struct al_result *result, struct al_error
     text = note_of(outcome) ? &ours : &content;
     if (note_of(outcome))
         al_result_note(result, note_of(outcome));
-    if (args->encoding != AL_UTF_8)
-        al_base64_encode(text->buf, text->len, &encoded);
-    if (args->encoding != AL_UTF_8)
-        text = &encoded;
     al_result_set(result, "status",
                   al_json_string(outcome == AL_MERGE_CLEAN ? "clean" : "conflict"));
+    if (args->encoding != AL_UTF_8) {
+        al_base64_encode(text->buf, text->len, &encoded);
+        text = &encoded;
+    }
     al_result_set(result, "content", al_json_stringn(text->buf, text->len));
     if (args->encoding != AL_UTF_8)
         al_result_set(result, "encoding", al_json_string("base64"));

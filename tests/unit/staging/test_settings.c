@@ -39,14 +39,14 @@ static void reads_targets_and_pulls(void **state)
           "  - path: docs/*.md\n"
           "    source: {type: github, repo: user/reports, branch: main}\n",
           &settings);
-    assert_true(settings.has_target);
+    assert_true(settings.target.given);
     assert_int_equal(settings.target.type, AL_TARGET_LOCAL);
     assert_string_equal(settings.target.path, ".");
     assert_string_equal(settings.target.branch, "report-writer/" STAMP);
     assert_int_equal(settings.npulls, 2);
     assert_string_equal(settings.pulls[0].path, "templates/");
-    assert_false(settings.pulls[0].has_source);
-    assert_true(settings.pulls[1].has_source);
+    assert_false(settings.pulls[0].source.given);
+    assert_true(settings.pulls[1].source.given);
     assert_int_equal(settings.pulls[1].source.type, AL_TARGET_GITHUB);
     assert_string_equal(settings.pulls[1].source.repo, "user/reports");
     assert_string_equal(settings.pulls[1].source.branch, "main");
@@ -61,7 +61,7 @@ static void nothing_is_fine(void **state)
         al_auto(al_staging_settings_clear) struct al_staging_settings settings = { .npulls = 9 };
 
         reads(texts[i], &settings);
-        assert_false(settings.has_target);
+        assert_false(settings.target.given);
         assert_int_equal(settings.npulls, 0);
     }
 }
