@@ -499,24 +499,20 @@ void al_rpc_end(struct al_str *out)
     al_str_addc(out, '}');
 }
 
-static void begin_error(struct al_str *out, const char *id, enum al_rpc_code code, const char *text)
+void al_rpc_add_error(struct al_str *out, const char *id, enum al_rpc_code code, const char *text)
+{
+    al_rpc_add_error_data(out, id, code, text, NULL);
+}
+
+void al_rpc_add_error_data(struct al_str *out, const char *id, enum al_rpc_code code,
+                           const char *text, const char *data)
 {
     al_str_adds(out, "{\"jsonrpc\":\"2.0\",");
     if (id)
         al_str_addf(out, "\"id\":%s,", id);
     al_str_addf(out, "\"error\":{\"code\":%d,\"message\":", (int)code);
     al_json_quote(text, strlen(text), out);
-}
-
-void al_rpc_add_error(struct al_str *out, const char *id, enum al_rpc_code code, const char *text)
-{
-    begin_error(out, id, code, text);
+    if (data)
+        al_str_addf(out, ",\"data\":%s", data);
     al_str_adds(out, "}}");
-}
-
-void al_rpc_add_error_data(struct al_str *out, const char *id, enum al_rpc_code code,
-                           const char *text, const char *data)
-{
-    begin_error(out, id, code, text);
-    al_str_addf(out, ",\"data\":%s}}", data);
 }

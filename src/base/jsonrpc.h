@@ -131,7 +131,7 @@ void al_rpc_end(struct al_str *out);
 /** Append a whole line with an error; `id` may be NULL. */
 void al_rpc_add_error(struct al_str *out, const char *id, enum al_rpc_code code, const char *text);
 
-/** The same with `data`, which is JSON text. */
+/** The same with `data`, which is JSON text; NULL: none. */
 void al_rpc_add_error_data(struct al_str *out, const char *id, enum al_rpc_code code,
                            const char *text, const char *data);
 
