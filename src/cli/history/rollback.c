@@ -30,7 +30,6 @@
 struct al_undo {
     const struct al_options *options;
     struct al_setup setup;
-    bool is_set_up;
     struct al_repo *repo;
     struct al_run_limits budget;
     size_t count;             /**< number of executions; 0: not given */
@@ -133,35 +132,17 @@ static int no_repository(const struct al_undo *undo, const char *command, const 
     return AL_EXIT_FAILED;
 }
 
-/* Open the repository of the current directory if that is in a root, else the repository of the
- * first root. */
-static int find_repository(struct al_undo *undo, const char *command)
+/* Set up the session, and open the repository of the current directory if that is in a root, else
+ * the repository of the first root. */
+static int set_up(struct al_undo *undo, const char *command)
 {
     const struct al_session *session = &undo->setup.session;
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
-    al_auto(al_freep) char *dot_git = cwd ? al_environment_repository(cwd) : NULL;
-    bool inside = cwd && al_roots_find(session->roots, cwd);
-    int r = al_repo_open(session->git, inside ? cwd : session->roots->items[0].path, ".",
-                         &undo->budget, &undo->repo, &err);
-
-    if (r < 0 && err.code == AL_CODE_NOT_INITIALIZED)
-        return no_repository(undo, command,
-                             err.remedy ? err.remedy
-                             : dot_git  ? broken_remedy
-                                        : NULL);
-    return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
-}
-
-/* Set up the session and open the repository. */
-static int set_up(struct al_undo *undo, const char *command)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    al_auto(al_freep) char *cwd = getcwd(NULL, 0);
     al_auto(al_freep) char *top = cwd ? al_environment_repository(cwd) : NULL;
-    int r = al_setup_config(&undo->setup, undo->options, &err), code;
+    int r = al_setup_config(&undo->setup, undo->options, &err);
+    bool inside;
 
-    undo->is_set_up = true;
     if (r == 0 && !undo->setup.config.roots.count && cwd && !top)
         return no_repository(undo, command, al_git_is_bare_dir(cwd) ? al_git_bare_remedy : NULL);
     if (r == 0)
@@ -173,20 +154,21 @@ static int set_up(struct al_undo *undo, const char *command)
                                            .on_lock_wait = { al_cli_note_wait, NULL },
                                            .exit_code = -1 };
     al_signals_handle(&undo->setup, al_cancel_ref(undo->budget.cancel));
-    code = find_repository(undo, command);
-    return code == AL_EXIT_OK ? find_from(undo) : code;
+    inside = cwd && al_roots_find(session->roots, cwd);
+    r = al_repo_open(session->git, inside ? cwd : session->roots->items[0].path, ".", &undo->budget,
+                     &undo->repo, &err);
+    if (r < 0 && err.code == AL_CODE_NOT_INITIALIZED)
+        return no_repository(undo, command, err.remedy || !top ? err.remedy : broken_remedy);
+    return r < 0 ? al_cli_fail(&err) : find_from(undo);
 }
 
-/* Read the command line, and set up what it works with.  False: the command is over, with this exit
- * code. */
-static bool undo_open(struct al_undo *undo, const char *command, int argc, char **argv,
-                      int *ret_code)
+/* Read the command line, and set up what it works with.  Returns an exit code. */
+static int undo_open(struct al_undo *undo, const char *command, int argc, char **argv)
 {
+    int code = read_words(undo, command, argc, argv);
+
     undo->agent = al_option(undo->options, "--agent");
-    *ret_code = read_words(undo, command, argc, argv);
-    if (*ret_code == AL_EXIT_OK)
-        *ret_code = set_up(undo, command);
-    return *ret_code == AL_EXIT_OK;
+    return code == AL_EXIT_OK ? set_up(undo, command) : code;
 }
 
 /* Returns the exit code, which is a signal's where one stopped the command. */
@@ -196,8 +178,7 @@ static int undo_close(struct al_undo *undo, int code)
     al_repo_free(undo->repo);
     if (undo->budget.cancel)
         al_cancel_unref(undo->budget.cancel);
-    if (undo->is_set_up)
-        al_setup_clear(&undo->setup);
+    al_setup_clear(&undo->setup);
     return code != AL_EXIT_OK && al_signals_caught() ? 128 + al_signals_caught() : code;
 }
 
@@ -348,9 +329,9 @@ static int run_diff(struct al_undo *undo, bool stat)
 int al_cmd_diff(struct al_options *options, int argc, char **argv)
 {
     struct al_undo undo = { .options = options, .from = al_option(options, "--since") };
-    int code;
+    int code = undo_open(&undo, "diff", argc, argv);
 
-    if (undo_open(&undo, "diff", argc, argv, &code))
+    if (code == AL_EXIT_OK)
         code = run_diff(&undo, al_option(options, "--stat"));
     return undo_close(&undo, code);
 }
@@ -617,9 +598,9 @@ int al_cmd_rollback(struct al_options *options, int argc, char **argv)
                             .from = al_option(options, "--to"),
                             .dry_run = al_option(options, "--dry-run"),
                             .redo = al_option(options, "--redo") };
-    int code;
+    int code = undo_open(&undo, "rollback", argc, argv);
 
-    if (undo_open(&undo, "rollback", argc, argv, &code))
+    if (code == AL_EXIT_OK)
         code = run(&undo);
     return undo_close(&undo, code);
 }

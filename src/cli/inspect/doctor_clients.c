@@ -198,7 +198,7 @@ static void check_file(struct al_findings *findings, const struct al_setup *setu
     al_auto(al_json_decrefp) json_t *value = NULL;
     struct entry entry = { .client = client, .file = path, .of_project = of_project };
 
-    if (al_settings_file_read(path, &file, NULL) < 0 || !file.exists)
+    if (al_settings_file_read(path, AL_SETTINGS_MAX_MIB, &file, NULL) < 0 || !file.exists)
         return;
     value = client->is_toml ? al_settings_toml_get(&file.text, AL_CLIENT_TABLE)
                             : al_settings_json_get(&file.text, client->path);
@@ -289,7 +289,7 @@ static void check_hooks(struct al_findings *findings, const struct al_setup *set
     al_auto(al_freep) char *program = NULL;
     const char *idle = NULL, *lacking = NULL;
 
-    if (al_settings_file_read(path, &file, NULL) < 0 || !file.exists)
+    if (al_settings_file_read(path, AL_SETTINGS_MAX_MIB, &file, NULL) < 0 || !file.exists)
         return;
     for (; at->name; at++) {
         al_auto(al_json_decrefp) json_t *groups =

@@ -45,12 +45,15 @@ struct plan {
      * directories for it; "before" and "after", the lines that were changed.  Empty: there is
      * none. */
     json_t *record;
-    char *record_path;
+    struct al_settings_file record_file;
     bool removes_file, changes;
 };
 
 #define PLAN_INIT                                                                                  \
-    ((struct plan){ .file = AL_SETTINGS_FILE_INIT, .base = AL_STR_INIT, .text = AL_STR_INIT })
+    ((struct plan){ .file = AL_SETTINGS_FILE_INIT,                                                 \
+                    .base = AL_STR_INIT,                                                           \
+                    .text = AL_STR_INIT,                                                           \
+                    .record_file = AL_SETTINGS_FILE_INIT })
 
 static bool is_set(const json_t *record, const char *name)
 {
@@ -139,21 +142,23 @@ static void add_diff(const char *name, const struct al_str *old, const struct al
 
 /* --- The record of an installation --- */
 
-#define RECORD_MAX_BYTES (64u * 1024u * 1024u)
+/* It has the changed lines of a file twice, with escapes. */
+#define RECORD_MAX_MIB (4 * AL_SETTINGS_MAX_MIB)
 
-/* A new reference. */
-static json_t *read_record(const char *path)
+/* The record is airlock's own file, and is read and written like one of a client. */
+static int read_record(struct plan *plan, const char *path, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    json_t *record = al_fs_read(AT_FDCWD, path, RECORD_MAX_BYTES, &text) < 0
-                         ? NULL
-                         : json_loadb(text.buf, text.len, 0, NULL);
+    struct al_settings_file *file = &plan->record_file;
+    int r = al_settings_file_read(path, RECORD_MAX_MIB, file, err);
 
-    if (!json_is_object(record)) {
-        json_decref(record);
-        record = al_json_object();
-    }
-    return record;
+    if (r == 0 && !file->exists)
+        file->mode = 0600;
+    plan->record = r == 0 ? json_loadb(file->text.buf, file->text.len, 0, NULL) : NULL;
+    if (json_is_object(plan->record))
+        return r;
+    json_decref(plan->record);
+    plan->record = al_json_object();
+    return r;
 }
 
 /* Remember what this installation changed.  A file that an earlier one made stays a made one. */
@@ -162,11 +167,7 @@ static int write_record(const struct plan *plan, unsigned dirs, struct al_error 
     const struct difference lines = compare(&plan->base, &plan->text);
     json_t *record = plan->record;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    const char *slash = strrchr(plan->record_path, '/');
-    al_auto(al_freep) char *dir =
-        al_strndup(plan->record_path, (size_t)(slash - plan->record_path));
-    al_auto(al_closep) int dir_fd = -1;
-    int r = al_fs_mkdirs(dir, 0700);
+    unsigned made;
 
     al_json_set(record, "file", al_json_string(plan->file.real_path));
     if (!plan->file.exists) {
@@ -179,11 +180,7 @@ static int write_record(const struct plan *plan, unsigned dirs, struct al_error 
                 al_json_stringn(plan->text.buf + lines.begin, lines.new_end - lines.begin));
     al_json_dump(record, false, &text);
     al_str_addc(&text, '\n');
-    if (r == 0)
-        dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (r == 0)
-        r = dir_fd < 0 ? -errno : al_fs_write_durable(dir_fd, slash + 1, text.buf, text.len, 0600);
-    return r < 0 ? al_error_errno(err, -r, "cannot write '%s'", plan->record_path) : 0;
+    return al_settings_file_write(&plan->record_file, &text, &made, err);
 }
 
 /* --- The plan --- */
@@ -193,7 +190,7 @@ static void plan_clear(struct plan *plan)
     al_settings_file_clear(&plan->file);
     al_str_clear(&plan->base);
     al_str_clear(&plan->text);
-    free(plan->record_path);
+    al_settings_file_clear(&plan->record_file);
     json_decref(plan->record);
     *plan = PLAN_INIT;
 }
@@ -448,16 +445,18 @@ static int change(struct plan *plan, struct al_error *err)
 static int make_plan(struct plan *plan, const char *dir, const char *name, const char *state_dir,
                      struct al_error *err)
 {
-    al_auto(al_freep) char *path = al_fs_join(dir, name), *hash = NULL;
+    al_auto(al_freep) char *path = al_fs_join(dir, name), *hash = NULL, *record = NULL;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = al_settings_file_read(path, &plan->file, err);
+    int r = al_settings_file_read(path, AL_SETTINGS_MAX_MIB, &plan->file, err);
 
     if (r < 0)
         return r;
     /* Named by the hash of the file's path, which may be too long for a name. */
     hash = al_sha256(plan->file.real_path, strlen(plan->file.real_path));
-    plan->record_path = al_asprintf("%s/installs/%s.json", state_dir, hash);
-    plan->record = read_record(plan->record_path);
+    record = al_asprintf("%s/installs/%s.json", state_dir, hash);
+    r = read_record(plan, record, err);
+    if (r < 0)
+        return r;
     al_str_add(&plan->base, plan->file.text.buf, plan->file.text.len);
     al_str_add(&plan->text, plan->file.text.buf, plan->file.text.len);
     r = change(plan, &why);
@@ -491,7 +490,7 @@ static int write_plan(const struct plan *plan, struct al_error *err)
         al_settings_file_write(&plan->file, plan->removes_file ? NULL : &plan->text, &dirs, err);
 
     if (r == 0 && plan->removes)
-        (void)unlink(plan->record_path);
+        (void)unlink(plan->record_file.real_path);
     return r == 0 && !plan->removes ? write_record(plan, dirs, err) : r;
 }
 

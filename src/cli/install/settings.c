@@ -12,9 +12,7 @@
 #include "base/utf8.h"
 #include "cli/environment.h"
 
-/* Larger files are not settings. */
-#define MAX_BYTES (16u * 1024u * 1024u)
-#define NEW_MODE  0644
+#define NEW_MODE 0644
 
 void al_settings_file_clear(struct al_settings_file *file)
 {
@@ -37,9 +35,10 @@ static int read_text(const struct al_settings_file *file, struct al_str *ret_tex
         return al_error_set(err, AL_ERR_EXECUTION, "'%s' is no regular file", file->path);
     if (ret_st->st_uid != geteuid())
         return al_error_set(err, AL_ERR_EXECUTION, "'%s' is another user's", file->path);
-    r = al_fs_read_fd(fd, MAX_BYTES, ret_text);
+    r = al_fs_read_fd(fd, (size_t)file->max_mib << 20, ret_text);
     if (r == -EFBIG)
-        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is larger than 16 MiB", file->path);
+        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is larger than %u MiB", file->path,
+                            file->max_mib);
     if (r < 0)
         return al_error_errno(err, -r, "cannot read '%s'", file->path);
     if (ret_text->len && (!al_utf8_valid(ret_text->buf, ret_text->len) ||
@@ -48,13 +47,15 @@ static int read_text(const struct al_settings_file *file, struct al_str *ret_tex
     return 0;
 }
 
-int al_settings_file_read(const char *path, struct al_settings_file *ret, struct al_error *err)
+int al_settings_file_read(const char *path, unsigned max_mib, struct al_settings_file *ret,
+                          struct al_error *err)
 {
     al_auto(al_settings_file_clear) struct al_settings_file file = AL_SETTINGS_FILE_INIT;
     struct stat st;
 
     file.path = al_strdup(path);
     file.mode = NEW_MODE;
+    file.max_mib = max_mib;
     file.exists = lstat(path, &st) == 0;
     if (!file.exists && errno != ENOENT)
         return al_error_errno(err, errno, "cannot read '%s'", path);
@@ -94,8 +95,8 @@ static int check_unchanged(const struct al_settings_file *file, struct al_error 
     return 0;
 }
 
-/* Make the directories that lead to the file, and count them. */
-static int make_dirs(const char *dir, unsigned *ret_count, struct al_error *err)
+/* Make the directories that lead to a file, as private as that is, and count them. */
+static int make_dirs(const char *dir, mode_t mode, unsigned *ret_count, struct al_error *err)
 {
     al_auto(al_freep) char *path = al_strdup(dir);
     struct stat st;
@@ -103,7 +104,7 @@ static int make_dirs(const char *dir, unsigned *ret_count, struct al_error *err)
 
     for (*ret_count = 0; *path && stat(path, &st) < 0 && errno == ENOENT; ++*ret_count)
         *strrchr(path, '/') = '\0';
-    r = al_fs_mkdirs(dir, 0755);
+    r = al_fs_mkdirs(dir, mode & S_IROTH ? 0755 : 0700);
     return r < 0 ? al_error_errno(err, -r, "cannot make the directory '%s'", dir) : 0;
 }
 
@@ -113,7 +114,7 @@ int al_settings_file_write(const struct al_settings_file *file, const struct al_
     const char *name = strrchr(file->real_path, '/');
     al_auto(al_freep) char *dir = al_strndup(file->real_path, (size_t)(name - file->real_path));
     al_auto(al_closep) int dir_fd = -1;
-    int r = text ? make_dirs(dir, dirs, err) : 0;
+    int r = text ? make_dirs(dir, file->mode, dirs, err) : 0;
 
     if (r == 0)
         r = check_unchanged(file, err);

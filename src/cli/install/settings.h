@@ -21,6 +21,7 @@ struct al_settings_file {
     char *real_path; /**< where it is written */
     bool exists;
     mode_t mode;
+    unsigned max_mib;   /**< larger files are refused */
     struct al_str text; /**< as it was read; empty without a file */
 };
 
@@ -28,11 +29,15 @@ struct al_settings_file {
 
 void al_settings_file_clear(struct al_settings_file *file);
 
+/** Larger files are not settings. */
+#define AL_SETTINGS_MAX_MIB 16u
+
 /**
  * Read a file.  One that does not exist is an empty text.
  * @return 0; or AL_ERR_EXECUTION: it is no regular file, another user's, too large, not UTF-8.
  */
-int al_settings_file_read(const char *path, struct al_settings_file *ret, struct al_error *err);
+int al_settings_file_read(const char *path, unsigned max_mib, struct al_settings_file *ret,
+                          struct al_error *err);
 
 /**
  * Replace the text, or make the file and the directories that lead to it, or remove them.
