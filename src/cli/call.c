@@ -500,8 +500,6 @@ static int exit_code_of(const struct al_result *result)
 {
     if (result->status == AL_ERR_APPROVAL_REQUIRED || result->status == AL_ERR_APPROVAL_DENIED)
         return AL_EXIT_NOT_APPROVED;
-    if (result->status == AL_ERR_CANCELLED && al_signals_caught())
-        return 128 + al_signals_caught();
     return result->status == AL_OK ? AL_EXIT_OK : AL_EXIT_FAILED;
 }
 

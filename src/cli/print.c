@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/names.h"
 #include "cli/setup.h"
+#include "cli/signals.h"
 #include "guard/text.h"
 #include "tools/toolsets.h"
 #include "tools/upstream/mounts.h"
@@ -338,6 +339,8 @@ void al_cli_wrap(struct al_str *out, size_t indent, const char *text)
 
 int al_cli_finish(int code)
 {
+    if (code == AL_EXIT_FAILED && al_signals_caught())
+        return 128 + al_signals_caught();
     return code == AL_EXIT_OK && output_lost ? AL_EXIT_FAILED : code;
 }
 

@@ -171,15 +171,13 @@ static int undo_open(struct al_undo *undo, const char *command, int argc, char *
     return code == AL_EXIT_OK ? set_up(undo, command) : code;
 }
 
-/* Returns the exit code, which is a signal's where one stopped the command. */
-static int undo_close(struct al_undo *undo, int code)
+static void undo_close(struct al_undo *undo)
 {
     free(undo->seqs);
     al_repo_free(undo->repo);
     if (undo->budget.cancel)
         al_cancel_unref(undo->budget.cancel);
     al_setup_clear(&undo->setup);
-    return code != AL_EXIT_OK && al_signals_caught() ? 128 + al_signals_caught() : code;
 }
 
 /* Append an abbreviated object id, or the target of a symbolic reference. */
@@ -333,7 +331,8 @@ int al_cmd_diff(struct al_options *options, int argc, char **argv)
 
     if (code == AL_EXIT_OK)
         code = run_diff(&undo, al_option(options, "--stat"));
-    return undo_close(&undo, code);
+    undo_close(&undo);
+    return code;
 }
 
 /* Longer lists are cut. */
@@ -602,5 +601,6 @@ int al_cmd_rollback(struct al_options *options, int argc, char **argv)
 
     if (code == AL_EXIT_OK)
         code = run(&undo);
-    return undo_close(&undo, code);
+    undo_close(&undo);
+    return code;
 }
