@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -14,15 +13,14 @@
 #include "proc/proc.h"
 #include "review/server.h"
 
-struct signal_thread {
-    struct al_cancel *cancel;
-    sigset_t set;
-};
-
 /* Guards handled_setup.  The thread that ends the process keeps it locked. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct al_setup *handled_setup; /* NULL: the session is released */
 static atomic_int caught_signal;             /* the signal that cancelled the call; 0: none */
+
+/* Of the thread, which a process starts once. */
+static struct al_cancel *call_cancel;
+static sigset_t awaited;
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -74,14 +72,14 @@ static bool await_signal(const sigset_t *set, int signal_fd, int *ret_number)
 /* A thread, since the cleanup is not async-signal-safe (signal-safety(7)). */
 static void *wait_for_signals(void *payload)
 {
-    struct signal_thread *args = payload;
-    const int signal_fd = signalfd(-1, &args->set, SFD_CLOEXEC | SFD_NONBLOCK);
+    const int signal_fd = signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK);
     int number;
 
-    while (await_signal(&args->set, signal_fd, &number)) {
-        if (args->cancel && !al_cancel_fired(args->cancel)) {
+    (void)payload;
+    while (await_signal(&awaited, signal_fd, &number)) {
+        if (call_cancel && !al_cancel_fired(call_cancel)) {
             atomic_store(&caught_signal, number);
-            al_cancel_fire(args->cancel);
+            al_cancel_fire(call_cancel);
             continue;
         }
         (void)pthread_mutex_lock(&lock);
@@ -97,16 +95,13 @@ static void *wait_for_signals(void *payload)
 
 static void start_thread(const struct al_setup *setup, struct al_cancel *cancel, size_t signals)
 {
-    struct signal_thread *args = al_calloc(1, sizeof(*args)); /* lives as long as the process */
     pthread_t thread;
 
     handled_setup = setup; /* before the thread starts */
-    args->cancel = cancel;
-    make_set(&args->set, signals);
-    if (pthread_create(&thread, NULL, wait_for_signals, args) == 0)
+    call_cancel = cancel;
+    make_set(&awaited, signals);
+    if (pthread_create(&thread, NULL, wait_for_signals, NULL) == 0)
         (void)pthread_detach(thread);
-    else
-        free(args);
 }
 
 void al_signals_block(const struct al_setup *setup)

@@ -90,35 +90,14 @@ static void add_line(struct al_str *out, const char *text, size_t len, size_t in
     } while (len);
 }
 
-static size_t longest(const char *text)
-{
-    size_t most = 0;
-
-    for (const char *at = text; *at;) {
-        const size_t len = strcspn(at, "\n");
-        size_t width;
-
-        (void)al_columns_cut(at, len, SIZE_MAX, &width);
-        most = width > most ? width : most;
-        at += len + (at[len] == '\n');
-    }
-    return most;
-}
-
-/* Append `text` in a frame for a terminal of so many columns; 0: not known.  A line that is too
- * long goes on in the next one. */
+/* Append `text` in a frame as wide as a terminal of so many columns; 0: not known.  A line that is
+ * too long goes on in the next one. */
 static void frame_add(struct al_str *out, const char *text, size_t columns)
 {
-    size_t inner = longest(text);
+    const size_t most = columns && columns < AL_FRAME_MAX_COLUMNS ? columns : AL_FRAME_MAX_COLUMNS;
+    const size_t inner =
+        (most < AL_FRAME_MIN_COLUMNS ? AL_FRAME_MIN_COLUMNS : most) - BORDER_COLUMNS;
 
-    if (!columns || columns > AL_FRAME_MAX_COLUMNS)
-        columns = AL_FRAME_MAX_COLUMNS;
-    if (columns < AL_FRAME_MIN_COLUMNS)
-        columns = AL_FRAME_MIN_COLUMNS;
-    if (inner > columns - BORDER_COLUMNS)
-        inner = columns - BORDER_COLUMNS;
-    if (inner < AL_FRAME_MIN_COLUMNS - BORDER_COLUMNS)
-        inner = AL_FRAME_MIN_COLUMNS - BORDER_COLUMNS;
     add_edge(out, "┌", "┐", inner);
     for (const char *at = text; *at;) {
         const size_t len = strcspn(at, "\n");
