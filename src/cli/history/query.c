@@ -147,15 +147,10 @@ bool al_cli_is_label(const char *text)
 
 bool al_query_number(const char *text, size_t *ret_number)
 {
-    size_t number = 0;
-
-    for (const char *at = text; *at; at++) {
-        if (*at < '0' || *at > '9' || number > LAST_MAX)
-            return false;
-        number = number * 10 + (size_t)(*at - '0');
-    }
-    *ret_number = number;
-    return *text && number >= 1 && number <= LAST_MAX;
+    if (!*text || text[strspn(text, "0123456789")])
+        return false;
+    *ret_number = strtoull(text, NULL, 10); /* the largest number for one that is too large */
+    return *ret_number >= 1 && *ret_number <= LAST_MAX;
 }
 
 static int usage(const char *what, const char *word)

@@ -322,21 +322,16 @@ void al_doctor_clients(struct al_findings *findings, const struct al_setup *setu
     size_t count;
     const struct al_client *clients = al_clients(&count);
 
-    for (size_t i = 0; i < count; i++) {
-        al_auto(al_freep) char *user =
-            setup->home ? al_fs_join(setup->home, clients[i].user_file) : NULL;
-        al_auto(al_freep) char *project =
-            clients[i].project_file
-                ? al_fs_join(setup->roots.items[0].path, clients[i].project_file)
-                : NULL;
+    for (size_t i = 0; i < 2 * count; i++) {
+        const struct al_client *client = &clients[i / 2];
+        const bool of_project = i % 2 == 0;
+        const char *dir = of_project ? setup->roots.items[0].path : setup->home;
+        const char *file = of_project ? client->project_file : client->user_file;
+        al_auto(al_freep) char *path = dir && file ? al_fs_join(dir, file) : NULL;
 
-        if (project)
-            check_file(findings, setup, &clients[i], project, true);
-        if (user)
-            check_file(findings, setup, &clients[i], user, false);
-        if (clients[i].hooks)
-            check_hooks(findings, setup, &clients[i], setup->roots.items[0].path);
-        if (clients[i].hooks && setup->home)
-            check_hooks(findings, setup, &clients[i], setup->home);
+        if (path)
+            check_file(findings, setup, client, path, of_project);
+        if (client->hooks && dir)
+            check_hooks(findings, setup, client, dir);
     }
 }
