@@ -29,8 +29,8 @@ void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
  * struct al_run_limits; NULL says that it is over.  `payload` is ignored. */
 void al_cli_note_wait(void *payload, const char *line);
 
-/** Returns `code`, but AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost, and the code of a
- * signal that stopped a command when that failed. */
+/** Returns `code`, but AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost, and the code of
+ * a signal that stopped a command when that failed. */
 int al_cli_finish(int code);
 
 /** Print "airlock: <line>" about wrong words to stderr.  Returns AL_EXIT_USAGE. */
