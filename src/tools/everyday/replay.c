@@ -493,8 +493,6 @@ static int authorize(struct al_call *call, struct al_error *err)
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r = al_everyday_check_idle(call, err);
 
-    if (r == 0 && al_location_is_bare(&repo->at))
-        r = al_failure_set(err, "It needs a working tree.", "The repository is bare");
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
     if (r == 0 && !*head)
