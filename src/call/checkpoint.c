@@ -585,7 +585,7 @@ int al_call_rescue_begin(struct al_call *call, struct al_error *err)
 
     if (!call->checkpoint[0] || !(call->operation->effects & AL_WRITES_WORKTREE))
         return 0;
-    r = al_rescue_begin(&call->repo->at, al_git_requires_confinement(call->session->git),
+    r = al_rescue_begin(&call->repo->at, call->session->git->options.require_confinement,
                         &call->rescue, err);
     if (r == 0)
         call->budget.watch = al_rescue_watch(call->rescue);

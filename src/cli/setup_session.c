@@ -463,7 +463,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     session->approvals = al_approvals_new(always);
     session->mode = config->approval.mode;
     session->policy = &config->approval.policy;
-    session->confinement = al_git_confinement(session->git);
+    session->confinement = session->git->confinement;
     set_checkpoints(setup);
     r = setup->many_agents ? 0 : al_setup_agent(setup, session, err);
     return r < 0 ? r : al_setup_upstream(setup, err);

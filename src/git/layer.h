@@ -56,7 +56,7 @@ struct al_git {
     struct al_strv env_allowed; /* entries that the user allowed */
     char *ceiling;              /* GIT_CEILING_DIRECTORIES */
     struct al_known_remotes *known_remotes;
-    char confinement[32];
+    char confinement[32]; /* what is in force: "landlock7+seccomp", "seccomp" */
 
     char *private_dir; /* <state>/run/<random>; holds tmp/ and the files of vettings */
     char *stash_dir;   /* <state>/stashes, see git/plumbing/stash_owners.h */

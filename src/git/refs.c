@@ -22,10 +22,20 @@
 #define SHALLOW_MAX_BYTES   (1u << 20)
 #define FOLLOWERS_MAX_BYTES (1u << 20)
 
+/* git refuses other names too, and a list with one reference a line could not represent them. */
+static bool is_name(const char *name)
+{
+    const char *at = name;
+
+    while ((unsigned char)*at > ' ' && *at != 0x7f)
+        at++;
+    return *name && !*at;
+}
+
 /* Whether a reference name may be followed to a file: it has refs/ in front and no "..". */
 static bool is_reference(const char *name)
 {
-    return al_starts_with(name, "refs/") && !strstr(name, "..");
+    return al_starts_with(name, "refs/") && !strstr(name, "..") && is_name(name);
 }
 
 bool al_is_oid(const char *text, size_t len)
@@ -98,6 +108,13 @@ static int open_reference(const struct al_location *at, const char *ref, int fla
     return fd;
 }
 
+/* The rest of a symbolic reference is a part of its name for git, and of an id what follows it is
+ * nothing. */
+static size_t value_length(const char *text)
+{
+    return al_starts_with(text, "ref:") ? strlen(text) : strcspn(text, "\r\n");
+}
+
 /* git reads an id or a name there however long the file is, so longer files must not be refused. */
 char *al_ref_line_of(int fd)
 {
@@ -112,7 +129,7 @@ char *al_ref_line_of(int fd)
     if (len < 0)
         return NULL;
     text[len] = '\0';
-    al_str_add(&line, text, strcspn(text, "\n"));
+    al_str_add(&line, text, value_length(text));
     al_str_trim_end(&line);
     return al_str_detach(&line);
 }
@@ -253,7 +270,9 @@ char *al_ref_broken(const struct al_location *at, const char *ref)
 
     follow_all(at, ref, &refs, &line);
     if (!refs.count)
-        return !ref && !line && al_ref_is_stored(at, "HEAD") ? al_strdup("HEAD") : NULL;
+        return !ref && (line ? al_starts_with(line, "ref:") : al_ref_is_stored(at, "HEAD"))
+                   ? al_strdup("HEAD")
+                   : NULL;
     len = line ? strcspn(line, " \t") : 0;
     if (!line || al_starts_with(line, "ref:") || ((len == 40 || len == 64) && al_is_oid(line, len)))
         return NULL;
@@ -333,23 +352,13 @@ char *al_ref_head_branch(const struct al_location *at)
     return al_strdup(names.items[0]);
 }
 
-/* git refuses other names too, and a list with one reference a line could not represent them. */
-static bool is_name(const char *name)
-{
-    const char *at = name;
-
-    while ((unsigned char)*at > ' ' && *at != 0x7f)
-        at++;
-    return *name && !*at;
-}
-
 char *al_ref_value(const char *text, bool sha256)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_freep) char *target = NULL;
     struct al_oid oid;
 
-    al_str_add(&line, text, strcspn(text, "\r\n"));
+    al_str_add(&line, text, value_length(text));
     al_str_trim_end(&line);
     target = symref_target(line.buf);
     if (target)

@@ -619,6 +619,7 @@ class CommandRun(harness.Case):
         damages = [(f"{script}.git/{name}", name) for name in ("HEAD", "refs/heads/main", "refs/heads/side/one",
                                                                "packed-refs", "index")
                    for script in (": >", "echo garbage >") if (script, name) != (": >", "packed-refs")]
+        damages.append((r"printf 'ref: refs/heads/main\nmore\n' >.git/HEAD", "HEAD"))
         for script, name in damages:
             with self.subTest(script=script):
                 self.airlock("run", "sh", "-c", script)
@@ -631,6 +632,8 @@ class CommandRun(harness.Case):
                 self.assertEqual(self.everything(), there)
                 self.assertEqual((self.root / ".git/airlock/damaged" / name.replace("/", ":")).read_bytes(), broken)
                 self.git("fsck", "--strict")
+        copies = {copy.read_bytes() for copy in (self.root / ".git/airlock/damaged").glob("HEAD*")}
+        self.assertEqual(copies, {b"", b"garbage\n", b"ref: refs/heads/main\nmore\n"})
         for gone, name in ("side/one", "side"), ("side", "side/one"):
             self.git("branch", "-D", gone)
             self.git("branch", name)
@@ -641,6 +644,21 @@ class CommandRun(harness.Case):
         self.airlock("run", "sh", "-c", "for name in HEAD packed-refs index refs/heads/main; do echo x >.git/$name; done")
         self.assertEqual(self.airlock("rollback", "--force")[1].count("git cannot read"), 4)
         self.assertEqual(self.everything(), there)
+
+    def test_damage_locked(self):
+        """a file that somebody else writes to at this moment is not moved away"""
+        self.git("branch", "side")
+        there = self.everything()
+        for name in "HEAD", "refs/heads/side", "index":
+            with self.subTest(name=name):
+                self.airlock("run", "sh", "-c", f"echo garbage >.git/{name}")
+                self.write(f".git/{name}.lock", "")
+                self.airlock("rollback", "--force", code=1)
+                self.assertEqual((self.root / ".git" / name).read_text(), "garbage\n")
+                (self.root / f".git/{name}.lock").unlink()
+                self.airlock("rollback", "--force")
+                self.assertEqual(self.everything(), there)
+                self.assertEqual(list((self.root / ".git").glob("**/*.lock")), [])
 
     def test_no_damage(self):
         """what git reads, or has a use for, stays: a link as HEAD, what leads nowhere, a lock, a hidden file, other worktrees'"""

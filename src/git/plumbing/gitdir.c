@@ -255,19 +255,14 @@ struct digest {
     struct al_error *err;
 };
 
-static void digest_add(struct digest *digest, const void *data, size_t len)
-{
-    al_hash_add(&digest->sum, data, len);
-}
-
 static void add_word(struct digest *digest, const char *word)
 {
-    digest_add(digest, word, strlen(word) + 1);
+    al_hash_add(&digest->sum, word, strlen(word) + 1);
 }
 
 static void add_number(struct digest *digest, uint64_t number)
 {
-    digest_add(digest, &number, sizeof(number));
+    al_hash_add(&digest->sum, &number, sizeof(number));
 }
 
 static void add_id(struct digest *digest, const struct al_file_id *id)
@@ -276,7 +271,7 @@ static void add_id(struct digest *digest, const struct al_file_id *id)
         id->exists, id->dev, id->ino, id->size, (uint64_t)id->mtime_ns, (uint64_t)id->ctime_ns,
     };
 
-    digest_add(digest, numbers, sizeof(numbers));
+    al_hash_add(&digest->sum, numbers, sizeof(numbers));
 }
 
 /* An approval must not be bound to a file that cannot be read. */
@@ -311,7 +306,7 @@ static int digest_file(struct digest *digest, const char *dir, const char *name)
     r = al_oid_of_file(fd, (uint64_t)st.st_size, true, &oid);
     if (r < 0) /* also when somebody writes to it now */
         return cannot_read(digest, name, -r);
-    digest_add(digest, &oid, sizeof(oid));
+    al_hash_add(&digest->sum, &oid, sizeof(oid));
     return 0;
 }
 
@@ -430,7 +425,7 @@ int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths
     add_configuration(&digest);
     add_paths(&digest, paths);
     if (objects)
-        digest_add(&digest, objects->buf, objects->len);
+        al_hash_add(&digest.sum, objects->buf, objects->len);
     al_hash_text(&digest.sum, ret_hex);
     return 0;
 }

@@ -707,11 +707,6 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
 
 /* --- What git cannot read --- */
 
-struct damage {
-    const struct al_repo *repo;
-    bool put_aside;
-};
-
 /* git needs a HEAD. */
 static int make_head(const struct al_repo *repo)
 {
@@ -721,52 +716,19 @@ static int make_head(const struct al_repo *repo)
     return fd < 0 ? -errno : al_fs_write_atomic(fd, "HEAD", unborn, strlen(unborn), 0666, true);
 }
 
-/* A file of a directory cannot be read.  Its name has no slashes where it goes, since what a branch
- * side left there must not be in the way of one side/one. */
-static int take_damaged(const struct damage *damage, const char *dir, const char *name,
-                        struct al_error *err)
+/* Move a file to where damaged ones are kept.  Copies from before get a number. */
+static int move_away(const char *from, const char *parent, const char *to)
 {
-    al_auto(al_freep) char *safe = al_text_sanitize_line(name), *from = al_fs_join(dir, name);
-    al_auto(al_freep) char *parent = al_fs_join(damage->repo->at.common_dir, "airlock/damaged");
-    al_auto(al_freep) char *to = al_fs_join(parent, name);
-    int r;
+    struct stat st;
+    int r = al_fs_mkdirs(parent, 0700);
 
-    if (!damage->put_aside)
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "git cannot read '%s' of the git directory; 'airlock rollback --force' "
-                            "moves it away, and brings back what it was",
-                            safe);
-    for (char *slash = to + strlen(parent) + 1; (slash = strchr(slash, '/'));)
-        *slash = ':';
-    r = al_fs_mkdirs(parent, 0700);
-    if (r == 0 && rename(from, to) < 0)
-        r = -errno;
-    if (r == 0 && !strcmp(name, "HEAD"))
-        r = make_head(damage->repo);
-    if (r < 0)
-        return al_error_errno(err, -r, "cannot move '%s' away", safe);
-    al_log_warn("git cannot read '%s' of the git directory: it is in '%s' now", safe, parent);
-    return 0;
-}
+    for (unsigned number = 1; r == 0 && lstat(to, &st) == 0; number++) {
+        al_auto(al_freep) char *older = al_asprintf("%s~%u", to, number);
 
-/* Ask git something that needs this file, after all others that it needs are in order.  NULL: git
- * says itself what is wrong. */
-static int check(const struct damage *damage, const char *dir, const char *file,
-                 const char *const *words, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
-
-    for (size_t i = 0; words[i]; i++)
-        al_strv_add(&command.argv, words[i]);
-    r = al_git_run(&damage->repo->at, &command,
-                   &(struct al_git_run){ .sink = al_git_sink(NULL), .checked = !file }, &output,
-                   err);
-    if (r < 0 || output.exit_code <= 0)
-        return r;
-    r = take_damaged(damage, dir, file, err);
-    return r < 0 ? r : check(damage, dir, file, words, err); /* without it */
+        if (lstat(older, &st) < 0 && rename(to, older) < 0)
+            return -errno;
+    }
+    return r == 0 && rename(from, to) < 0 ? -errno : r;
 }
 
 /* Whether it has neither an id nor another reference's name.  "HEAD": a git of old has a symbolic
@@ -781,6 +743,61 @@ static bool is_broken(const struct al_repo *repo, const char *name)
     return line && !(value && value[strspn(value, "0")]);
 }
 
+/* A file of a directory cannot be read.  Its name has no slashes where it goes, since what a branch
+ * side left there must not be in the way of one side/one.  A reference that somebody has moved
+ * meanwhile stays: git moves it while it has its lock.  The rollback has that of the index. */
+static int take_damaged(const struct al_repo *repo, const char *dir, const char *name,
+                        bool put_aside, struct al_error *err)
+{
+    const bool is_ref = !strcmp(name, "HEAD") || al_starts_with(name, "refs/");
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name), *from = al_fs_join(dir, name);
+    al_auto(al_freep) char *parent = al_fs_join(repo->at.common_dir, "airlock/damaged");
+    al_auto(al_freep) char *to = al_fs_join(parent, name), *lock = al_asprintf("%s.lock", from);
+    al_auto(al_closep) int fd = -1;
+    int r = 0;
+
+    if (!put_aside)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "git cannot read '%s' of the git directory; 'airlock rollback --force' "
+                            "moves it away, and brings back what it was",
+                            safe);
+    for (char *slash = to + strlen(parent) + 1; (slash = strchr(slash, '/'));)
+        *slash = ':';
+    if (is_ref && (fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0)
+        return al_error_errno(err, errno, "cannot lock '%s'", safe);
+    if (!is_ref || is_broken(repo, name)) {
+        r = move_away(from, parent, to);
+        if (r == 0 && !strcmp(name, "HEAD"))
+            r = make_head(repo);
+        if (r == 0)
+            al_log_warn("git cannot read '%s' of the git directory: it is in '%s' now", safe,
+                        parent);
+    }
+    if (is_ref)
+        (void)unlink(lock);
+    return r < 0 ? al_error_errno(err, -r, "cannot move '%s' away", safe) : 0;
+}
+
+/* Ask git something that needs this file, after all others that it needs are in order.  NULL: git
+ * says itself what is wrong. */
+static int check(const struct al_repo *repo, const char *dir, const char *file, bool put_aside,
+                 const char *const *words, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    for (size_t i = 0; words[i]; i++)
+        al_strv_add(&command.argv, words[i]);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = al_git_sink(NULL), .checked = !file }, &output,
+                   err);
+    if (r < 0 || output.exit_code <= 0)
+        return r;
+    r = take_damaged(repo, dir, file, put_aside, err);
+    return r < 0 ? r : check(repo, dir, file, put_aside, words, err); /* without it */
+}
+
 int al_git_check_damage(const struct al_repo *repo, const struct al_strv *refs, bool looks,
                         bool put_aside, struct al_error *err)
 {
@@ -788,22 +805,23 @@ int al_git_check_damage(const struct al_repo *repo, const struct al_strv *refs, 
     static const char *const list[] = { "git", "for-each-ref", "--format=%(refname)", NULL };
     static const char *const unmerged[] = { "git",      "-c",         "index.threads=1",
                                             "ls-files", "--unmerged", NULL };
-    const struct damage damage = { repo, put_aside };
     const char *git_dir = repo->at.git_dir, *common_dir = repo->at.common_dir;
-    const char *head = is_broken(repo, "HEAD") ? "HEAD" : NULL;
+    const bool has_head = !is_broken(repo, "HEAD");
     int r;
 
-    looks |= head != NULL;
+    looks |= !has_head;
     for (size_t i = 0; i < refs->count && !looks; i++)
         looks = is_broken(repo, refs->items[i]);
     if (!looks)
         return 0;
-    r = check(&damage, git_dir, head, open_it, err);
+    r = has_head ? 0 : take_damaged(repo, git_dir, "HEAD", put_aside, err);
     if (r == 0)
-        r = check(&damage, common_dir, al_ref_is_stored(&repo->at, "HEAD") ? NULL : "packed-refs",
-                  list, err);
+        r = check(repo, git_dir, NULL, put_aside, open_it, err);
+    if (r == 0)
+        r = check(repo, common_dir, al_ref_is_stored(&repo->at, "HEAD") ? NULL : "packed-refs",
+                  put_aside, list, err);
     for (size_t i = 0; r == 0 && i < refs->count; i++)
         if (is_broken(repo, refs->items[i]))
-            r = take_damaged(&damage, common_dir, refs->items[i], err);
-    return r < 0 ? r : check(&damage, git_dir, "index", unmerged, err);
+            r = take_damaged(repo, common_dir, refs->items[i], put_aside, err);
+    return r < 0 ? r : check(repo, git_dir, "index", put_aside, unmerged, err);
 }

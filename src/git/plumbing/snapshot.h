@@ -192,7 +192,8 @@ int al_git_move_refs(const struct al_repo *repo, const struct al_ref_move *moves
  *
  * @param looks      Ask git too, where HEAD and the references look well.
  * @param put_aside  Move what it cannot read to airlock/damaged in the common git directory, and
- *                   say so; HEAD then leads to a branch without commits.
+ *                   say so; HEAD then leads to a branch without commits.  What is there
+ *                   from before gets a number.  A reference is locked as git does.
  * @return 0; AL_ERR_EXECUTION naming what git cannot read.
  */
 int al_git_check_damage(const struct al_repo *repo, const struct al_strv *refs, bool looks,

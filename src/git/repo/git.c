@@ -37,15 +37,12 @@ static void remove_if_abandoned(const char *run_dir, const char *name)
 
 static void remove_leftovers(const char *run_dir)
 {
-    DIR *dir = opendir(run_dir);
+    al_auto(al_closedirp) DIR *dir = opendir(run_dir);
     struct dirent *entry;
 
-    if (!dir)
-        return;
-    while ((entry = readdir(dir)))
+    while (dir && (entry = readdir(dir)))
         if (al_starts_with(entry->d_name, "git-"))
             remove_if_abandoned(run_dir, entry->d_name);
-    (void)closedir(dir);
 }
 
 /* Creating and locking the directory are two steps.  Another start in between would remove it as
@@ -269,16 +266,6 @@ void al_git_abandon(struct al_git *git)
         al_fs_remove_tree(git->private_dir);
 }
 
-bool al_git_requires_confinement(const struct al_git *git)
-{
-    return git->options.require_confinement;
-}
-
-const char *al_git_confinement(const struct al_git *git)
-{
-    return git->confinement;
-}
-
 /* --- The version of git --- */
 
 #define VERSION_TIMEOUT_MS 10000
@@ -294,7 +281,6 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
     static const char *const envp[] = { "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", NULL };
     static const char prefix[] = "git version ";
     al_auto(al_buffer_clear) struct al_buffer out = AL_BUFFER_INIT(VERSION_MAX_BYTES);
-    al_auto(al_buffer_clear) struct al_buffer errors = AL_BUFFER_INIT(VERSION_MAX_BYTES);
     al_auto(al_closep) int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct al_proc_result result;
     int r;
@@ -308,7 +294,6 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
             .envp = envp,
             .cwd_fd = root_fd,
             .out = al_buffer_sink(&out),
-            .err = al_buffer_sink(&errors),
             .sandbox = &(struct al_confinement){ .exec_once = true, .no_sockets = true },
             .timeout_ms = VERSION_TIMEOUT_MS,
         },

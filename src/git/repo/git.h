@@ -36,12 +36,6 @@ void al_git_free(struct al_git *git);
 /** Remove the private directory only: for a process that ends at once.  NULL is fine. */
 void al_git_abandon(struct al_git *git);
 
-/** al_git_options.require_confinement. */
-bool al_git_requires_confinement(const struct al_git *git);
-
-/** The confinement in force, such as "landlock7+seccomp" or "seccomp".  Borrowed. */
-const char *al_git_confinement(const struct al_git *git);
-
 /** A new file name in the part of the private directory that writing children may write.  The
  * caller frees the name and removes the file. */
 char *al_git_private_name(struct al_git *git, const char *prefix);

@@ -337,12 +337,6 @@ void al_known_remotes_free(struct al_known_remotes *known)
     free(known);
 }
 
-/* Call it without the lock: the file system may not answer. */
-static struct al_file_id id_of(const struct al_repo *repo)
-{
-    return al_file_id_at(AT_FDCWD, repo->at.common_dir);
-}
-
 /* The functions up to remember() are called with the lock held. */
 
 static struct repository *find(const struct al_known_remotes *known, const struct al_file_id *id)
@@ -422,7 +416,8 @@ static void remember(struct al_known_remotes *known, const struct al_repo *repo,
 void al_known_remotes_note(const struct al_repo *repo)
 {
     struct al_known_remotes *known = repo->at.git->known_remotes;
-    const struct al_file_id id = id_of(repo);
+    /* without the lock: the file system may not answer */
+    const struct al_file_id id = al_file_id_at(AT_FDCWD, repo->at.common_dir);
 
     (void)pthread_mutex_lock(&known->lock);
     remember(known, repo, &id);
@@ -432,7 +427,7 @@ void al_known_remotes_note(const struct al_repo *repo)
 /* Take the lock; NULL: it is not known. */
 static struct repository *lock(const struct al_repo *repo)
 {
-    const struct al_file_id id = id_of(repo);
+    const struct al_file_id id = al_file_id_at(AT_FDCWD, repo->at.common_dir);
 
     (void)pthread_mutex_lock(&repo->at.git->known_remotes->lock);
     return find(repo->at.git->known_remotes, &id);

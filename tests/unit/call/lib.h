@@ -227,7 +227,7 @@ static inline int scene_setup(void **state)
         .approvals = al_approvals_new(NULL),
         .mode = AL_APPROVAL_ASK,
         .defaults = { .timeout_ms = LONG_MS, .max_bytes = 100000 },
-        .confinement = al_git_confinement(scene->w->git),
+        .confinement = scene->w->git->confinement,
     };
     scene->result = AL_RESULT_INIT;
     scene->cancel = al_cancel_new();

@@ -241,7 +241,7 @@ static void names_its_confinement(void **state)
     struct world *w = *state;
     al_auto(al_freep) char *expected = al_asprintf("landlock%d+seccomp", al_confine_abi());
 
-    assert_string_equal(al_git_confinement(w->git), al_confine_abi() > 0 ? expected : "seccomp");
+    assert_string_equal(w->git->confinement, al_confine_abi() > 0 ? expected : "seccomp");
 }
 
 int main(void)
