@@ -274,15 +274,6 @@ int al_aside_folder_of(const struct al_aside_entry *entry, size_t item, char ret
     return -1;
 }
 
-char *al_aside_item_path(const struct al_aside_entry *entry, size_t item)
-{
-    char name[32];
-    int dir_fd = al_aside_folder_of(entry, item, name);
-    al_auto(al_freep) char *dir = dir_fd < 0 ? NULL : al_fs_fd_path(dir_fd);
-
-    return dir ? al_fs_join(dir, name) : NULL;
-}
-
 static bool is_aside(const struct al_aside_entry *entry, size_t item)
 {
     char name[32];

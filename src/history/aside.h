@@ -81,9 +81,6 @@ int al_aside_end(struct al_aside_entry *entry, struct al_error *err);
 /** The folder that has a thing, and its name there; -1: it was not moved, or is back. */
 int al_aside_folder_of(const struct al_aside_entry *entry, size_t item, char ret_name[32]);
 
-/** The absolute path of a thing that is aside; NULL: it is not.  Caller frees. */
-char *al_aside_item_path(const struct al_aside_entry *entry, size_t item);
-
 /**
  * Move everything back to where it was, the last one first, and remove the entry.
  *

@@ -267,9 +267,8 @@ static int append_locked(struct al_chain *chain, json_t *line, uint64_t *seen)
 
 int al_chain_append(struct al_chain *chain, json_t *line, uint64_t *seen, struct al_error *err)
 {
-    int r;
+    int r = lock(chain);
 
-    r = lock(chain);
     if (r == 0) {
         r = append_locked(chain, line, seen);
         unlock(chain);

@@ -101,8 +101,8 @@ static const char *const other_parts[] = { "about",   "index/", "left-out", "mod
 /** A checkpoint while it is read. */
 struct loading {
     struct al_saved *saved;
-    struct al_strv oids; /* of the texts, or of pieces of them */
-    enum text *wanted;   /* which each is of */
+    struct al_strv oids;                      /* of the texts */
+    enum text wanted[AL_COUNT(text_names)]; /* which each is of */
     bool has[AL_COUNT(text_names)];
     struct al_str texts[AL_COUNT(text_names)];
     bool head_is_link;
@@ -113,7 +113,6 @@ static void loading_clear(struct loading *loading)
     for (size_t i = 0; i < AL_COUNT(text_names); i++)
         al_str_clear(&loading->texts[i]);
     al_strv_clear(&loading->oids);
-    free(loading->wanted);
     if (loading->saved)
         saved_free(loading->saved);
 }
@@ -123,15 +122,6 @@ static enum al_part part_of(const char *path)
     if (al_starts_with(path, "linked")) /* each of the prefixes */
         return AL_PART_LINKED;
     return !strcmp(path, "logs/refs/stash") ? AL_PART_STASH : AL_PART_STATE;
-}
-
-/* Read this for a text. */
-static void want(struct loading *loading, enum text text, const char *oid)
-{
-    loading->wanted = al_grow(loading->wanted, loading->oids.count, sizeof(*loading->wanted));
-    loading->wanted[loading->oids.count] = text;
-    loading->has[text] = true;
-    al_strv_add(&loading->oids, oid);
 }
 
 /* Add a record "<mode> SP blob SP <oid> TAB <path>". */
@@ -149,7 +139,9 @@ static bool add_record(void *payload, char *const *fields)
     for (size_t i = 0; i < AL_COUNT(text_names); i++) {
         if (strcmp(tab + 1, text_names[i]) != 0)
             continue;
-        want(loading, (enum text)i, oid + 6);
+        loading->wanted[loading->oids.count] = (enum text)i;
+        al_strv_add(&loading->oids, oid + 6);
+        loading->has[i] = true;
         loading->head_is_link |= i == TEXT_HEAD && S_ISLNK(mode);
         return true;
     }
@@ -172,11 +164,9 @@ static bool add_record(void *payload, char *const *fields)
 static int list(struct al_store *store, const char *id, const char *const *paths,
                 struct loading *loading, struct al_error *err)
 {
-    struct al_oid oid;
-
-    return !al_store_parse_id(store, id, &oid)
-               ? al_store_no_checkpoint(err)
-               : al_bare_list_tree(&store->bare, id, paths, add_record, loading, err);
+    return al_store_is_id(store, id)
+               ? al_bare_list_tree(&store->bare, id, paths, add_record, loading, err)
+               : al_store_no_checkpoint(err);
 }
 
 static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
@@ -392,13 +382,11 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
         al_auto(al_freep) char *path = *dir ? al_fs_join(dir, name) : al_strdup(name);
         const struct al_difference *file = al_change_find(&saved->values, AL_PART_WORKTREE, path);
         struct al_look look;
-        char text[AL_OID_TEXT];
 
         al_look_at(dir_fd, name, store->sha256, &look);
-        al_oid_text(&look.oid, store->sha256, text);
         /* A file that somebody has open for writing may become another one. */
         if (!file || !S_ISREG(file->to_mode) || !S_ISREG(look.mode) || look.is_open ||
-            strcmp(text, file->to) != 0)
+            !al_look_has(&look, store->sha256, file->to))
             *ret_missing = name;
     }
     return 0;

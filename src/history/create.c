@@ -50,7 +50,6 @@ struct al_pending_checkpoint {
     size_t *cuts; /* where its pieces end, but for the last one */
     size_t ncuts;
     struct al_str pieces; /* a line with the id of each */
-    bool relies;          /* on pieces that the store has */
     int64_t index_mtime_ns;
     char entries[AL_OID_TEXT]; /* digest, if git makes it; else "" */
     struct al_strv staged;     /* blobs of the index that HEAD does not have; not after */
@@ -79,7 +78,6 @@ static void reset(struct al_pending_checkpoint *taken)
     free(al_take(&taken->cuts));
     taken->ncuts = 0;
     al_str_clear(&taken->pieces);
-    taken->relies = false;
     al_strv_clear(&taken->staged);
     al_str_clear(&taken->ref_lines);
     al_differences_clear(&taken->refs);
@@ -330,7 +328,6 @@ static void add_index(struct al_pending_checkpoint *taken)
         al_str_addf(&taken->pieces, "%s\n", text);
         begin = end;
     }
-    taken->relies = taken->has_index && known.count;
 }
 
 static void add_lists(struct al_pending_checkpoint *taken)
@@ -382,14 +379,10 @@ static bool parse_output(struct al_pending_checkpoint *taken, const char *text)
 {
     const bool has_files = has(taken, AL_PARTS_WORKTREE);
     const char *tree = strstr(text, " tree "), *end = strchr(text, '\n');
-    struct al_oid oid;
 
-    if (has_files && tree && al_oid_parse(tree + strlen(" tree "), taken->store->sha256, &oid))
-        al_oid_text(&oid, taken->store->sha256, taken->tree);
-    if (!end || !al_oid_parse(has_files ? end + 1 : text, taken->store->sha256, &oid))
-        return false;
-    al_oid_text(&oid, taken->store->sha256, taken->id);
-    return true;
+    if (has_files && tree)
+        (void)al_store_take_id(taken->store, tree + strlen(" tree "), taken->tree);
+    return end && al_store_take_id(taken->store, has_files ? end + 1 : text, taken->id);
 }
 
 static int write_commit(struct al_pending_checkpoint *taken)
@@ -463,9 +456,10 @@ static int take_once(struct al_pending_checkpoint *taken)
 }
 
 /* A file that is saved while git reads it makes git fail.  A store that has lost an object, or
- * whose index is broken, reads everything anew. */
+ * whose index is broken, reads everything anew; not where git waits for a fifo. */
 static int take(struct al_pending_checkpoint *taken)
 {
+    const struct al_store *store = taken->store;
     bool forgot = false;
     int r = AL_ERR_AGAIN;
 
@@ -474,17 +468,14 @@ static int take(struct al_pending_checkpoint *taken)
             al_error_clear(taken->err);
         reset(taken);
         r = take_once(taken);
-        if (r == AL_ERR_EXECUTION && taken->relies) {
-            (void)unlinkat(taken->store->dir_fd, PIECES, 0);
-            r = AL_ERR_AGAIN;
-        } else if ((taken->files.relies || taken->staged.count) &&
-                   ((r == AL_ERR_EXECUTION && !forgot) ||
-                    (r == AL_ERR_AGAIN && attempt == ATTEMPTS_MAX - 2))) {
-            al_files_forget(taken->store);
-            (void)unlinkat(taken->store->dir_fd, STAGED, 0);
-            forgot = true;
-            r = AL_ERR_AGAIN;
-        }
+        if (forgot || store->is_blocked ||
+            (r != AL_ERR_EXECUTION && (r != AL_ERR_AGAIN || attempt < ATTEMPTS_MAX - 2)))
+            continue;
+        al_files_forget(store);
+        (void)unlinkat(store->dir_fd, PIECES, 0);
+        (void)unlinkat(store->dir_fd, STAGED, 0);
+        forgot = true;
+        r = AL_ERR_AGAIN;
     }
     return r;
 }
@@ -575,8 +566,7 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
     if (!before && !taken->reason.moves)
         al_keep_hold(taken->store, taken->common_fd);
     taken->reference[0] = '\0';
-    /* An execution changes few of them, and the checkpoint after it notes them. */
-    if (taken->has_index && (before || !taken->relies))
+    if (taken->has_index)
         (void)al_fs_write_atomic(taken->store->dir_fd, PIECES, taken->pieces.buf, taken->pieces.len,
                                  0600, true);
     if (!before) { /* what the checkpoint after an execution begins with */
@@ -629,16 +619,13 @@ static int import(struct al_pending_checkpoint *taken, struct al_str *stream,
 {
     const struct al_store *store = taken->store;
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    struct al_oid oid;
     int r;
 
     al_str_adds(stream, "\nget-mark :1\ndone\n");
     r = al_snapshot_import(&store->bare, stream, &output, err);
-    if (r == 0 && !al_oid_parse(output.buf, store->sha256, &oid))
-        r = al_error_set(err, AL_ERR_EXECUTION, "git answered in an unknown form");
-    if (r == 0)
-        al_oid_text(&oid, store->sha256, ret_oid);
-    return r;
+    return r == 0 && !al_store_take_id(store, output.buf, ret_oid)
+               ? al_error_set(err, AL_ERR_EXECUTION, "git answered in an unknown form")
+               : r;
 }
 
 int al_pending_checkpoint_changed(struct al_pending_checkpoint *taken,

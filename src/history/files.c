@@ -18,6 +18,7 @@
 #include "git/location.h"
 #include "git/plumbing/blocking_files.h"
 #include "git/plumbing/index_scan.h"
+#include "git/plumbing/revision.h"
 #include "git/plumbing/snapshot.h"
 #include "git/refs.h"
 #include "git/vet/vet.h"
@@ -259,7 +260,6 @@ static int list_again(struct recorder *recorder, struct al_error *err)
     recorder->bytes = 0;
     if (!blocker)
         return al_snapshot_list(&recorder->dir, take_path, recorder, err);
-    recorder->files->relies = false;
     store->is_blocked = store->has_listed = true;
     return looks_at_writes(recorder) ? take_writes(recorder, err)
                                      : al_error_set(err, AL_ERR_EXECUTION, "%s", blocker);
@@ -767,7 +767,6 @@ static int begin(struct recorder *recorder, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&recorder->store->repo->at);
     char tree[AL_OID_TEXT] = "";
-    struct al_oid first, none;
     int r;
 
     remove_stale_lock(recorder);
@@ -781,13 +780,11 @@ static int begin(struct recorder *recorder, struct al_error *err)
         (void)unlink(recorder->dir.index);
         return 0;
     }
-    al_oid_of(recorder->store->sha256, AL_OBJECT_TREE, "", 0, &none);
-    if (r == 0 && al_oid_parse(tree, recorder->store->sha256, &first) &&
-        !al_oid_equal(&first, &none)) {
+    if (r == 0 && strcmp(tree, al_git_empty_tree(recorder->store->repo)) != 0 &&
+        al_store_take_id(recorder->store, tree, recorder->files->last)) {
         const struct al_file_id index = al_file_id_at(recorder->store->bare.dir_fd, INDEX_NAME);
 
         note_last(recorder->store, &index, tree);
-        al_oid_text(&first, recorder->store->sha256, recorder->files->last);
     }
     return r;
 }
@@ -845,17 +842,13 @@ static int record_top(struct recorder *recorder, struct al_error *err)
 {
     struct al_store *store = recorder->store;
     struct al_files *files = recorder->files;
-    struct al_oid last;
     int r = copy_excludes(recorder, err);
 
     /* Nothing holds what was recorded before: a clean-up may have removed it. */
-    if (al_store_read_ref(store, AL_REF_FILES, &last, NULL) < 0)
+    if (al_store_read_ref(store, AL_REF_FILES, files->last, NULL) < 0)
         al_files_forget(store);
-    else
-        al_oid_text(&last, store->sha256, files->last);
     files->whole = !*files->last || access(recorder->dir.index, F_OK) < 0;
     recorder->is_current = is_current(recorder);
-    files->relies = true; /* nested repositories may have been recorded before */
     store->has_listed &= !files->whole;
     if (r == 0 && files->whole)
         r = begin(recorder, err);

@@ -39,7 +39,6 @@ struct al_files {
     bool is_inline; /**< the stream has the content of what changed: the index does not have it */
     struct al_strv inlined;  /**< these paths */
     struct al_oid_set blobs; /**< their content */
-    bool relies; /**< on what the store has of earlier checkpoints, which may be broken */
 };
 
 #define AL_FILES_INIT ((struct al_files){ .stream = AL_STR_INIT, .modes = AL_MODES_INIT })

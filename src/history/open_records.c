@@ -101,9 +101,8 @@ int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *
 /* A line that cannot be written shows the call as running for a moment longer. */
 void al_open_record_written(struct al_open_record *record)
 {
-    al_auto(al_json_decrefp) json_t *written = al_json_object();
+    al_auto(al_json_decrefp) json_t *written = json_pack("{s:b}", "written", true);
 
-    al_json_set(written, "written", al_json_bool(true));
     (void)al_open_record_note(record, written);
 }
 

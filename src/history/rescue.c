@@ -58,6 +58,14 @@ void al_look_at(int dir_fd, const char *name, bool sha256, struct al_look *ret_l
     *ret_look = look;
 }
 
+bool al_look_has(const struct al_look *look, bool sha256, const char *blob)
+{
+    struct al_oid oid;
+
+    return blob && (S_ISREG(look->mode) || S_ISLNK(look->mode)) &&
+           al_oid_parse(blob, sha256, &oid) && al_oid_equal(&oid, &look->oid);
+}
+
 /* A new file that git is writing.  The lease keeps others out. */
 struct held {
     pid_t pid;
@@ -386,11 +394,13 @@ static void keep(const struct al_rescue *rescue, size_t item, bool is_open,
 {
     const char *path = rescue->aside.items.items[item];
     const char *below = al_fs_beneath(rescue->at->top, path);
+    char number[32];
     al_auto(al_freep) char *name = al_text_sanitize_line(below ? below : path);
-    al_auto(al_freep) char *place = al_aside_item_path(&rescue->aside, item);
-    al_auto(al_freep) char *safe = al_text_sanitize_line(place ? place : "?");
+    al_auto(al_freep) char *dir = al_fs_fd_path(al_aside_folder_of(&rescue->aside, item, number));
+    al_auto(al_freep) char *safe = al_text_sanitize_line(dir ? dir : "?");
 
-    al_strv_addf(ret_kept, "%s: %s%s", name, safe, is_open ? " (still being written)" : "");
+    al_strv_addf(ret_kept, "%s: %s/%s%s", name, safe, number,
+                 is_open ? " (still being written)" : "");
 }
 
 int al_rescue_end(struct al_rescue *rescue, struct al_store *store, struct al_strv *ret_kept,

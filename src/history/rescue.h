@@ -47,6 +47,9 @@ struct al_look {
  */
 void al_look_at(int dir_fd, const char *name, bool sha256, struct al_look *ret_look);
 
+/** Test whether a file or a link is there that has this blob; NULL is none. */
+bool al_look_has(const struct al_look *look, bool sha256, const char *blob);
+
 /** The files that one call takes out of a working tree. */
 struct al_rescue;
 

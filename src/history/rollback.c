@@ -449,7 +449,8 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
     if (r == AL_ERR_NOT_FOUND)
         return al_error_set(err, r, "there is nothing to roll back in this repository");
     if (r == 0)
-        r = al_way_open(&ctx.way, err);
+        r = al_location_open_all(&repo->at, &ctx.way.top_fd, &ctx.way.git_fd, &ctx.way.common_fd,
+                                 err);
     if (r == 0)
         r = lock_store(&ctx, err);
     if (r == 0 && !options->dry_run)
@@ -480,7 +481,7 @@ int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const cha
     al_auto(al_rollback_clear) struct al_rollback report = AL_ROLLBACK_INIT;
     struct al_lockfile lock = AL_LOCKFILE_INIT;
     struct al_way way = { .store = store, .repo = repo, .report = &report, AL_WAY_INIT };
-    int r = al_way_open(&way, err);
+    int r = al_location_open_all(&repo->at, &way.top_fd, &way.git_fd, &way.common_fd, err);
 
     memcpy(way.present, after, strlen(after) + 1);
     if (r == 0)

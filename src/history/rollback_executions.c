@@ -652,7 +652,7 @@ static int diff_sides(const struct al_way *way, bool lines, bool staged,
             return 0;
         if (!staged)
             al_state_commit(sides[i], NULL, commit);
-        al_commit_treeish(way->store, commit, trees[i]);
+        (void)snprintf(trees[i], AL_OID_TEXT, "%s", al_commit_treeish(way->store, commit));
         if (staged && sides[i]->pieces.count)
             r = al_bare_write_tree(&way->store->bare, &sides[i]->index, trees[i], NULL);
     }

@@ -230,7 +230,6 @@ static char *find_unsaved(const struct al_way *way, const struct al_difference *
     al_auto(al_freep) char *blocked =
         parent_fd < 0 ? al_nofollow_blocked(way->top_fd, change->name) : NULL;
     struct al_look look = { .mode = 0 };
-    struct al_oid wanted;
 
     if (parent_fd < 0)
         return blocked && !is_removed(way, blocked) ? al_take(&blocked) : NULL;
@@ -238,8 +237,7 @@ static char *find_unsaved(const struct al_way *way, const struct al_difference *
     if (S_ISDIR(look.mode))
         return al_nofollow_find_file(parent_fd, name, change->name, is_removed, way);
     return !look.mode || ((look.mode & S_IFMT) == (change->to_mode & S_IFMT) &&
-                          al_oid_parse(change->to, way->store->sha256, &wanted) &&
-                          al_oid_equal(&wanted, &look.oid))
+                          al_look_has(&look, way->store->sha256, change->to))
                ? NULL
                : al_strdup(change->name);
 }
@@ -389,16 +387,9 @@ void al_state_commit(const struct al_saved *state, const struct al_differences *
     (void)snprintf(ret_commit, AL_OID_TEXT, "%s", value);
 }
 
-void al_commit_treeish(const struct al_store *store, const char *commit,
-                       char ret_treeish[AL_OID_TEXT])
+const char *al_commit_treeish(const struct al_store *store, const char *commit)
 {
-    struct al_oid none;
-
-    (void)snprintf(ret_treeish, AL_OID_TEXT, "%s", commit);
-    if (strcmp(commit, AL_COMMIT_NONE) != 0)
-        return;
-    al_oid_of(store->sha256, AL_OBJECT_TREE, "", 0, &none);
-    al_oid_text(&none, store->sha256, ret_treeish);
+    return strcmp(commit, AL_COMMIT_NONE) != 0 ? commit : al_git_empty_tree(store->repo);
 }
 
 /* The index holds changes of HEAD's commit.  The entries that come back may be another change where
@@ -409,7 +400,7 @@ static int check_committed(struct al_way *way, struct al_error *err)
     const struct al_saved *state;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    char then[AL_OID_TEXT], after[AL_OID_TEXT], from[AL_OID_TEXT], to[AL_OID_TEXT];
+    char then[AL_OID_TEXT], after[AL_OID_TEXT];
     int r;
 
     if (way->plan.resumes || !way->staged_of[0])
@@ -421,9 +412,8 @@ static int check_committed(struct al_way *way, struct al_error *err)
     al_state_commit(way->from, &way->changes, after);
     if (!then[0] || !strcmp(then, after))
         return 0;
-    al_commit_treeish(way->store, then, from);
-    al_commit_treeish(way->store, after, to);
-    r = al_git_list_changed(way->repo, from, to, &files, &why);
+    r = al_git_list_changed(way->repo, al_commit_treeish(way->store, then),
+                            al_commit_treeish(way->store, after), &files, &why);
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set(err, r, "%s", why.message);
     if (r < 0) /* a commit that was amended, and is gone */

@@ -85,8 +85,7 @@ char *al_differences_words(const struct al_differences *changes)
 }
 
 /* Append a copy. */
-static struct al_difference *append(struct al_differences *changes,
-                                    const struct al_difference *change)
+static void append(struct al_differences *changes, const struct al_difference *change)
 {
     struct al_difference *copy = al_differences_add(changes, change->part, change->name);
     char *name = copy->name;
@@ -95,7 +94,6 @@ static struct al_difference *append(struct al_differences *changes,
     copy->name = name;
     copy->from = al_strdup(change->from);
     copy->to = al_strdup(change->to);
-    return copy;
 }
 
 /* Let a change go the other way. */
@@ -111,7 +109,7 @@ static void turn(struct al_difference *change)
 
 void al_change_add(struct al_differences *changes, const struct al_difference *change)
 {
-    (void)append(changes, change);
+    append(changes, change);
     al_differences_sort(changes);
 }
 
@@ -621,11 +619,6 @@ int al_way_read_executions(struct al_way *way, struct al_error *err)
     }
     way->without = needs_files ? 0 : AL_PARTS_WORKTREE;
     return r;
-}
-
-int al_way_open(struct al_way *way, struct al_error *err)
-{
-    return al_location_open_all(&way->repo->at, &way->top_fd, &way->git_fd, &way->common_fd, err);
 }
 
 void al_way_clear(struct al_way *way)

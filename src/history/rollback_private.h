@@ -173,8 +173,7 @@ size_t al_plan_further(struct al_way *way);
  * later one of those before `end`, or to the present, which is taken if there is none. */
 int al_execution_read_end(struct al_way *way, size_t which, size_t end, struct al_error *err);
 
-/** Open the directories; the rest is set up with AL_WAY_INIT. */
-int al_way_open(struct al_way *way, struct al_error *err);
+/** Set up with AL_WAY_INIT; al_location_open_all() opens the directories. */
 void al_way_clear(struct al_way *way);
 
 #define AL_WAY_INIT .top_fd = -1, .git_fd = -1, .common_fd = -1
@@ -239,8 +238,7 @@ int al_obstacles_check(struct al_way *way, struct al_error *err);
 void al_state_commit(const struct al_saved *state, const struct al_differences *changes,
                      char ret_commit[AL_OID_TEXT]);
 /** The same as something to compare: the empty tree in place of no commit. */
-void al_commit_treeish(const struct al_store *store, const char *commit,
-                       char ret_treeish[AL_OID_TEXT]);
+const char *al_commit_treeish(const struct al_store *store, const char *commit);
 
 /* --- Restoring (rollback_restore.c) --- */
 

@@ -46,14 +46,6 @@
 
 /* --- Replacing one file --- */
 
-static bool has_blob(const struct al_look *look, bool sha256, const char *blob)
-{
-    struct al_oid oid;
-
-    return blob && (S_ISREG(look->mode) || S_ISLNK(look->mode)) &&
-           al_oid_parse(blob, sha256, &oid) && al_oid_equal(&oid, &look->oid);
-}
-
 /* Whether a file may go: it is what it was when the present was saved, or what it becomes, and
  * nobody writes it. */
 static bool may_go(const struct al_way *way, const struct al_difference *change, int parent_fd,
@@ -65,8 +57,8 @@ static bool may_go(const struct al_way *way, const struct al_difference *change,
     al_look_at(parent_fd, name, sha256, &look);
     if (look.is_open)
         return false;
-    return has_blob(&look, sha256, change->to) ||
-           (has_blob(&look, sha256, change->from) &&
+    return al_look_has(&look, sha256, change->to) ||
+           (al_look_has(&look, sha256, change->from) &&
             (look.mode & S_IFMT) == (change->from_mode & S_IFMT) &&
             (S_ISLNK(look.mode) || change->part != AL_PART_WORKTREE || /* git chose those */
              !((look.mode ^ change->from_mode) & PERMISSIONS)));

@@ -169,17 +169,34 @@ int al_store_no_checkpoint(struct al_error *err)
     return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
 }
 
-int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *ret_oid,
+bool al_store_take_id(const struct al_store *store, const char *text, char ret_id[AL_OID_TEXT])
+{
+    struct al_oid oid;
+
+    if (!al_oid_parse(text, store->sha256, &oid))
+        return false;
+    al_oid_text(&oid, store->sha256, ret_id);
+    return true;
+}
+
+bool al_store_is_id(const struct al_store *store, const char *id)
+{
+    const size_t len = strlen(id);
+
+    return len == 2 * al_oid_bytes(store->sha256) && al_is_oid(id, len);
+}
+
+int al_store_read_ref(const struct al_store *store, const char *name, char ret_oid[AL_OID_TEXT],
                       struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *packed = NULL;
 
     if (al_fs_read(store->bare.dir_fd, name, 256, &text) == 0 &&
-        al_oid_parse(text.buf, store->sha256, ret_oid))
+        al_store_take_id(store, text.buf, ret_oid))
         return 0;
     packed = al_ref_packed(store->path, name);
-    return packed && al_oid_parse(packed, store->sha256, ret_oid) ? 0 : al_store_no_checkpoint(err);
+    return packed && al_store_take_id(store, packed, ret_oid) ? 0 : al_store_no_checkpoint(err);
 }
 
 int al_store_sync_dir(const struct al_store *store, const char *dir, struct al_error *err)
@@ -205,31 +222,19 @@ int al_store_name(const struct al_store *store, const char *from, const char *di
     return r < 0 || is_after ? r : al_store_sync_dir(store, dir, err);
 }
 
-bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid)
-{
-    return strlen(id) == 2 * al_oid_bytes(store->sha256) &&
-           al_oid_parse(id, store->sha256, ret_oid);
-}
-
 bool al_checkpoint_exists(struct al_store *store, const char *id)
 {
     al_auto(al_freep) char *before = al_asprintf(AL_REF_BEFORE "%s", id);
-    struct al_oid oid;
+    char oid[AL_OID_TEXT];
 
-    return al_store_parse_id(store, id, &oid) && al_store_read_ref(store, before, &oid, NULL) == 0;
+    return al_store_is_id(store, id) && al_store_read_ref(store, before, oid, NULL) == 0;
 }
 
 int al_checkpoint_find_after(struct al_store *store, const char *before, char ret_id[AL_OID_TEXT],
                              struct al_error *err)
 {
     al_auto(al_freep) char *name = al_asprintf(AL_REF_AFTER "%s", before);
-    struct al_oid oid;
-    int r;
 
-    if (!al_store_parse_id(store, before, &oid))
-        return al_store_no_checkpoint(err);
-    r = al_store_read_ref(store, name, &oid, err);
-    if (r == 0)
-        al_oid_text(&oid, store->sha256, ret_id);
-    return r;
+    return al_store_is_id(store, before) ? al_store_read_ref(store, name, ret_id, err)
+                                         : al_store_no_checkpoint(err);
 }

@@ -72,8 +72,11 @@ char *al_store_repository(const struct al_store *store);
 /** Test whether two of these are of one repository: one half of them is the same, or one is "". */
 bool al_store_is_repository(const char *saved, const char *is);
 
-/** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */
-bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid);
+/** Test whether a text is the id of a checkpoint: it has as many digits as ids of this store. */
+bool al_store_is_id(const struct al_store *store, const char *id);
+
+/** Take the id that a text begins with; false: it begins with none. */
+bool al_store_take_id(const struct al_store *store, const char *text, char ret_id[AL_OID_TEXT]);
 
 /** Fail with AL_ERR_NOT_FOUND: there is no such checkpoint. */
 int al_store_no_checkpoint(struct al_error *err);
@@ -82,7 +85,7 @@ int al_store_no_checkpoint(struct al_error *err);
 int al_store_unusable(const struct al_store *store, int errno_value, struct al_error *err);
 
 /** The object of a reference; AL_ERR_NOT_FOUND when there is none. */
-int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *ret_oid,
+int al_store_read_ref(const struct al_store *store, const char *name, char ret_oid[AL_OID_TEXT],
                       struct al_error *err);
 
 /** Give a reference in refs/new its name in another directory of references.  The names of all

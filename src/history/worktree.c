@@ -32,16 +32,6 @@ char *al_worktree_identity(const struct al_worktree_found *found)
 
 /* --- In a checkpoint of another one --- */
 
-/* One that git_worktree has made is its own, wherever it runs. */
-static bool is_recorded(const struct al_repo *repo, const char *top)
-{
-    al_auto(al_worktree_record_clear) struct al_worktree_record record = AL_WORKTREE_RECORD_INIT;
-
-    return al_worktree_record_read(repo->at.git, repo->at.common_dir, strrchr(top, '/') + 1,
-                                   &record) == 0 &&
-           !strcmp(record.path, top);
-}
-
 struct adding {
     const struct al_repo *repo;
     const struct al_strv *known;
@@ -65,7 +55,7 @@ static bool add_new(void *payload, const char *id, int git_dir_fd, const char *t
     for (size_t i = 0; i < adding->known->count; i += 2)
         if (!strcmp(adding->known->items[i], is))
             was = adding->known->items[i + 1];
-    if (!was && !is_recorded(adding->repo, top))
+    if (!was && !al_worktree_is_recorded(adding->repo, top))
         al_strv_addf(adding->linked, AL_LINKED_PREFIX "%s", top + 1);
     else if (was && !al_fs_beneath(here, was) != !al_fs_beneath(here, top))
         al_strv_addf(adding->linked, AL_LINKED_MOVED_PREFIX "%s",
@@ -230,9 +220,9 @@ int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_p
         return r;
     }
     (void)unlinkat(common_fd, "worktrees", AT_REMOVEDIR); /* git does so with the last one */
-    if (keeps && is_recorded(repo, found->top))
+    if (keeps && al_worktree_is_recorded(repo, found->top))
         al_worktree_record_move(repo, name, record);
-    if (is_recorded(repo, found->top))
+    else if (al_worktree_is_recorded(repo, found->top))
         al_worktree_forget(repo, name);
     if (!keeps)
         al_aside_remove(&entry);

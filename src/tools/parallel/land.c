@@ -166,7 +166,7 @@ static int changed_files(struct al_call *call, bool *ret_known, struct al_strv *
 {
     const struct al_landing *landing = al_call_tool_data(call);
 
-    *ret_known = al_landing_is_idle(landing);
+    *ret_known = !landing->commit;
     return *ret_known ? 0
                       : al_git_switched_files(al_inmemory_repo(landing->memory), landing->commit,
                                               ret_known, out, err);
@@ -176,7 +176,7 @@ static int preview(struct al_call *call, struct al_str *out, struct al_error *er
 {
     const struct al_landing *landing = al_call_tool_data(call);
 
-    if (!al_landing_is_idle(landing))
+    if (landing->commit)
         return al_landing_preview(landing, out, err);
     al_call_plan(call)->skips_approval = true;
     return 0;
@@ -222,7 +222,7 @@ static void write_conflict(const struct al_call *call, const struct al_landing *
 static void write_idle(const struct al_call *call, const struct al_landing *landing,
                        struct al_str *out)
 {
-    if (landing->is_conflicted) {
+    if (landing->conflict.conflicted) {
         write_conflict(call, landing, out);
     } else if (landing->is_diverged) {
         al_str_adds(out, "Nothing was landed: ");
@@ -253,9 +253,9 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
     struct al_str *text = &result->text;
     int r;
 
-    if (al_landing_is_idle(landing)) {
+    if (!landing->commit) {
         write_idle(call, landing, text);
-        result->not_done = landing->is_conflicted || landing->is_diverged;
+        result->not_done = landing->conflict.conflicted || landing->is_diverged;
         return 0;
     }
     r = al_landing_run(landing, err);

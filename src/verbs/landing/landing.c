@@ -207,7 +207,6 @@ static int landing_build_merge(struct al_landing *landing, const char *message,
     if (r < 0)
         return r;
     if (merged.conflicted) {
-        landing->is_conflicted = true;
         landing->conflict = merged;
         merged = AL_MERGED_INIT;
         return 0;
@@ -230,7 +229,6 @@ static void take_replayed(struct al_landing *landing, const struct al_strv *oids
                           struct al_replayed *replayed)
 {
     if (replayed->stopped) {
-        landing->is_conflicted = true;
         landing->conflict_commit = al_strdup(oids->items[replayed->commits.count]);
         landing->conflict = replayed->conflict;
         replayed->conflict = AL_MERGED_INIT;
@@ -292,11 +290,6 @@ void al_landing_free(struct al_landing *landing)
     free(landing->conflict_commit);
     free(landing->message);
     free(landing);
-}
-
-bool al_landing_is_idle(const struct al_landing *landing)
-{
-    return !landing->commit;
 }
 
 static int find_branches(struct al_landing *landing, const struct al_landing_request *request,
@@ -464,7 +457,7 @@ int al_landing_check(const struct al_landing *landing, struct al_error *err)
 {
     int r;
 
-    if (al_landing_is_idle(landing))
+    if (!landing->commit)
         return 0;
     r = check_users(landing, err);
     if (r < 0 || !al_landing_is_checked_out(landing->repo, landing->into.ref))
@@ -480,7 +473,7 @@ int al_landing_check(const struct al_landing *landing, struct al_error *err)
 int al_landing_paths(const struct al_landing *landing, struct al_strv *ret_paths,
                      struct al_error *err)
 {
-    return al_landing_is_idle(landing)
+    return !landing->commit
                ? 0
                : al_git_list_changed(al_inmemory_repo(landing->memory), landing->into.oid,
                                      landing->commit, ret_paths, err);

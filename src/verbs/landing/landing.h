@@ -87,13 +87,12 @@ struct al_landing {
     struct al_named_branch branch, into;
     enum al_landing_strategy strategy;
     struct al_inmemory *memory;
-    char *commit;       /* that `into` becomes; NULL: there is nothing to do, or a conflict */
+    char *commit;       /* that `into` becomes; NULL: nothing can or has to be done */
     char *message;      /* of that commit, if one is made here; else NULL */
     char *tree;         /* of that commit */
     size_t commits;     /* that come in */
     bool is_up_to_date; /* `into` has everything already */
     bool is_diverged;   /* AL_LAND_FF: `branch` does not descend from `into` */
-    bool is_conflicted;
     struct al_merged conflict;
     char *conflict_commit; /* AL_LAND_REBASE: the commit that conflicts */
 };
@@ -109,9 +108,6 @@ void al_landing_free(struct al_landing *landing);
  */
 int al_landing_plan(const struct al_repo *repo, const struct al_landing_request *request,
                     struct al_landing **ret_landing, struct al_error *err);
-
-/** Test whether nothing can or has to be done. */
-bool al_landing_is_idle(const struct al_landing *landing);
 
 /** Test whether the repository's working tree has a branch (a full name) checked out. */
 bool al_landing_is_checked_out(const struct al_repo *repo, const char *ref);

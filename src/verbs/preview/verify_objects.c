@@ -27,7 +27,6 @@
 #define NS_PER_MS             ((int64_t)1000000)
 #define ALTERNATES_MAX_BYTES  65536u
 #define STORES_MAX            64u
-#define FANOUTS               256u
 
 /* A time without a fraction may come from a file system with coarse times: FAT's resolution is two
  * seconds. */
@@ -113,28 +112,15 @@ static void check_entries(struct scan *scan, int parent_fd, const char *name, bo
     scan->changed |= !dir; /* it existed a moment ago */
 }
 
-static unsigned digit(char c)
-{
-    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10) & 0xf;
-}
-
 static void check_loose_objects(struct scan *scan, int store_fd, const struct al_strv *oids)
 {
-    bool checked[FANOUTS] = { false }, exists[FANOUTS] = { false };
-
     for (size_t i = 0; i < oids->count; i++) {
         const char *oid = oids->items[i];
         const char fanout[] = { oid[0], oid[1], '\0' };
-        const unsigned number = digit(oid[0]) << 4 | digit(oid[1]);
-        al_auto(al_freep) char *path = NULL;
+        al_auto(al_freep) char *path = al_asprintf("%s/%s", fanout, oid + 2);
 
-        if (!checked[number])
-            exists[number] = check_entry(scan, store_fd, fanout);
-        checked[number] = true;
-        if (!exists[number])
-            continue;
-        path = al_asprintf("%s/%s", fanout, oid + 2);
-        (void)check_entry(scan, store_fd, path);
+        if (check_entry(scan, store_fd, fanout))
+            (void)check_entry(scan, store_fd, path);
     }
 }
 

@@ -92,12 +92,13 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct guar
  * tree. */
 static bool add_names(const struct al_repo *repo, const struct al_strv *names, struct al_strv *out)
 {
-    for (size_t i = 0; i < names->count; i++)
-        if (al_overwrite_is_moved_away(names->items[i]))
-            return false;
-    for (size_t i = 0; i < names->count; i++)
+    bool all = true;
+
+    for (size_t i = 0; i < names->count; i++) {
         al_strv_take(out, al_fs_join(repo->at.top, names->items[i]));
-    return true;
+        all &= !al_overwrite_moved_away(names->items[i]);
+    }
+    return all;
 }
 
 int al_merge_guard_files(const struct al_repo *repo, const char *theirs, bool *ret_known,
@@ -115,7 +116,7 @@ int al_merge_guard_files(const struct al_repo *repo, const char *theirs, bool *r
         r = al_git_reset_files(al_inmemory_repo(guarded.memory), guarded.merged.tree, NULL, false,
                                ret_known, out, err);
     for (size_t i = 0; r == 0 && i < out->count; i++)
-        *ret_known &= !al_overwrite_is_moved_away(out->items[i]);
+        *ret_known &= !al_overwrite_moved_away(out->items[i]);
     return r;
 }
 

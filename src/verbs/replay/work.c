@@ -811,17 +811,6 @@ static int find_start(const struct al_repo *repo, struct al_inmemory *memory, bo
                                     ret_oid, err);
 }
 
-/* git stops at the first conflict, and what comes after it is looked at when it goes on. */
-static int check_replayed(const struct al_replay_work *work, struct al_error *err)
-{
-    const struct al_repo *view = al_inmemory_repo(work->memory);
-    const struct al_replayed *done = &work->replayed;
-    int r = al_overwrite_check_steps(view, work->onto, done->tip, err);
-
-    return r == 0 && done->stopped ? al_overwrite_check(view, done->tip, done->conflict.tree, err)
-                                   : r;
-}
-
 int al_going_on_check(const struct al_repo *repo, bool skips, struct al_error *err)
 {
     const enum al_operation_state state = al_git_operation_state(repo);
@@ -845,8 +834,8 @@ int al_going_on_check(const struct al_repo *repo, bool skips, struct al_error *e
         r = find_start(repo, work->memory, skips, &work->onto, err);
     if (r == 0)
         r = al_replay_work_try(repo, work, err);
-    if (r == 0)
-        r = check_replayed(work, err);
+    if (r == 0) /* what comes after the first conflict is looked at when git goes on from there */
+        r = check_no_overwrite(work, err);
     al_replay_work_free(work);
     return r;
 }

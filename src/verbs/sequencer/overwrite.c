@@ -104,9 +104,7 @@ static int list_lost(const struct al_repo *repo, int top_fd, const struct al_str
     return r;
 }
 
-/* The beginning of the name that git gives to a file in the way of a directory, "<name>~<side>": a
- * merge in memory has the id of the side.  NULL: it is another name. */
-static const char *moved_away(const char *path)
+const char *al_overwrite_moved_away(const char *path)
 {
     const char *tilde = strrchr(path, '~');
     size_t hex = tilde ? strspn(tilde + 1, "0123456789abcdef") : 0;
@@ -130,11 +128,6 @@ static void find_moved_away(int top_fd, const char *path, const char *tilde, str
                          parent ? al_fs_join(parent, entry->d_name) : al_strdup(entry->d_name));
 }
 
-bool al_overwrite_is_moved_away(const char *path)
-{
-    return moved_away(path);
-}
-
 int al_overwrite_list(const struct al_repo *repo, const struct al_strv *files,
                       struct al_strv *ret_lost, struct al_error *err)
 {
@@ -143,7 +136,7 @@ int al_overwrite_list(const struct al_repo *repo, const struct al_strv *files,
     int r = al_location_open_top(&repo->at, &top_fd, err);
 
     for (size_t i = 0; r == 0 && i < files->count; i++) {
-        const char *path = files->items[i], *tilde = moved_away(path);
+        const char *path = files->items[i], *tilde = al_overwrite_moved_away(path);
         char *place = *path ? find_place(top_fd, path) : NULL;
 
         if (tilde)

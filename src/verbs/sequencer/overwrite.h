@@ -28,8 +28,8 @@ int al_overwrite_list(const struct al_repo *repo, const struct al_strv *files,
 int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
                              struct al_error *err);
 
-/** Test whether a merge in memory gave this name to a file in the way of a directory,
- * "<name>~<id>". git has another one for it in the working tree. */
-bool al_overwrite_is_moved_away(const char *path);
+/** The '~' of a name "<name>~<id>" that a merge in memory gave to a file in the way of a directory;
+ * NULL: it is another name.  git has another one for it in the working tree. */
+const char *al_overwrite_moved_away(const char *path);
 
 #endif

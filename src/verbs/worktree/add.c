@@ -285,10 +285,9 @@ int al_worktree_check_removable(const struct al_worktree_place *place,
 /* Remove a tree below an open directory, whose path an agent could change. */
 static int remove_below(int dir_fd, const char *name)
 {
-    al_auto(al_freep) char *path = al_asprintf("/proc/self/fd/%d/%s", dir_fd, name);
     struct stat st;
 
-    al_fs_remove_tree(path);
+    al_fs_remove_tree_at(dir_fd, name);
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return -ENOTEMPTY;
     return errno == ENOENT ? 0 : -errno;

@@ -91,6 +91,15 @@ int al_worktree_record_read(const struct al_git *git, const char *common_dir, co
     return AL_ERR_NOT_FOUND;
 }
 
+bool al_worktree_is_recorded(const struct al_repo *repo, const char *top)
+{
+    al_auto(al_worktree_record_clear) struct al_worktree_record record = AL_WORKTREE_RECORD_INIT;
+
+    return al_worktree_record_read(repo->at.git, repo->at.common_dir, strrchr(top, '/') + 1,
+                                   &record) == 0 &&
+           !strcmp(record.path, top);
+}
+
 static void add_line(struct al_str *text, const char *key, const char *value)
 {
     if (value && !strchr(value, '\n'))

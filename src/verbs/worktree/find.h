@@ -54,6 +54,10 @@ void al_worktree_record_clear(struct al_worktree_record *record);
 int al_worktree_record_read(const struct al_git *git, const char *common_dir, const char *name,
                             struct al_worktree_record *ret_record);
 
+/** Test whether airlock has made the worktree with this top, wherever a tool runs: one can remove
+ * it. */
+bool al_worktree_is_recorded(const struct al_repo *repo, const char *top);
+
 /** Write a record; it is on the disk when this returns. */
 int al_worktree_record_write(const struct al_repo *repo, const char *name,
                              const struct al_worktree_record *record, struct al_error *err);

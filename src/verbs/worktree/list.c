@@ -93,16 +93,6 @@ int al_worktree_list(const struct al_repo *repo, struct al_worktrees *ret_worktr
     return al_git_read_records(&repo->at, &command, 1, take_line, ret_worktrees, err);
 }
 
-/* Whether airlock made it, so that a tool can remove it. */
-static bool is_ours(const struct al_repo *repo, const struct al_worktree_entry *entry)
-{
-    al_auto(al_worktree_record_clear) struct al_worktree_record record = AL_WORKTREE_RECORD_INIT;
-
-    return al_worktree_record_read(repo->at.git, repo->at.common_dir, strrchr(entry->path, '/') + 1,
-                                   &record) == 0 &&
-           record.path && !strcmp(record.path, entry->path);
-}
-
 static int is_held(const struct al_repo *repo, const struct al_worktree_entry *entry,
                    struct al_error *err)
 {
@@ -111,7 +101,8 @@ static int is_held(const struct al_repo *repo, const struct al_worktree_entry *e
     const char *remedy =
         !entry->is_gone
             ? "Call from that worktree, or switch that worktree to another branch first."
-        : is_ours(repo, entry) ? "git_worktree with action remove removes what is left of it."
+        : al_worktree_is_recorded(repo, entry->path)
+            ? "git_worktree with action remove removes what is left of it."
         : entry->locked
             ? "It is locked, perhaps for a disk that comes back; if not, a user can free "
               "the branch with 'git worktree unlock', then 'git worktree prune'."

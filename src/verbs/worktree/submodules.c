@@ -574,11 +574,6 @@ static int worktree_make_submodule(const struct al_worktree_half *half,
 
 /* --- Submodules --- */
 
-static char *child(const struct al_worktree_submodule *submodule, bool of_dir)
-{
-    return al_asprintf("%s/", of_dir ? submodule->dir : submodule->path);
-}
-
 /* Whether it is initialised in the working tree that is there: its `.git` file names the repository
  * that it has to have.  A reason: it is, but not so; NULL with *ret_is false: it is not. */
 static const char *find_initialised(const struct al_repo *from,
@@ -606,14 +601,6 @@ static const char *find_initialised(const struct al_repo *from,
     return NULL;
 }
 
-static void add_missing(struct al_worktree_submodules_made *made,
-                        const struct al_worktree_submodule *submodule, const char *reason)
-{
-    al_auto(al_freep) char *path = al_text_sanitize_line(submodule->path);
-
-    al_strv_addf(&made->missing, "'%s': %s", path, reason);
-}
-
 /* Make one, and list the submodules that it has. */
 static int make_next(const struct al_worktree_half *half, size_t at,
                      struct al_worktree_submodules *list, struct al_worktree_submodules_made *made,
@@ -622,15 +609,15 @@ static int make_next(const struct al_worktree_half *half, size_t at,
     const struct al_worktree_submodule *submodule = &list->items[at];
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    al_auto(al_freep) char *path = child(submodule, false);
-    al_auto(al_freep) char *dir = child(submodule, true);
+    al_auto(al_freep) char *path = al_asprintf("%s/", submodule->path);
+    al_auto(al_freep) char *dir = al_asprintf("%s/", submodule->dir);
     bool is_initialised;
     const char *reason = find_initialised(half->repo, submodule, &is_initialised);
     int r;
 
     if (!is_initialised) {
         if (reason)
-            add_missing(made, submodule, reason);
+            refuse(&made->missing, submodule->path, reason);
         return 0;
     }
     r = worktree_make_submodule(half, submodule, &why);
@@ -638,7 +625,7 @@ static int make_next(const struct al_worktree_half *half, size_t at,
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set(err, r, "%s", why.message);
     if (r < 0) {
-        add_missing(made, submodule, why.message);
+        refuse(&made->missing, submodule->path, why.message);
         return 0;
     }
     made->count++;

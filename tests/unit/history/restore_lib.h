@@ -30,7 +30,9 @@ static inline void look(struct saver *s, struct between *b)
     memcpy(b->target, s->id, sizeof(b->target));
     take(s, NULL);
     memcpy(b->way.present, s->id, sizeof(b->way.present));
-    assert_int_equal(al_way_open(&b->way, &s->w->err), 0);
+    assert_int_equal(al_location_open_all(&b->way.repo->at, &b->way.top_fd, &b->way.git_fd,
+                                          &b->way.common_fd, &s->w->err),
+                     0);
     assert_int_equal(al_way_to(&b->way, b->target, NULL, &s->w->err), 0);
 }
 
