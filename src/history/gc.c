@@ -20,6 +20,7 @@
 #include "git/location.h"
 #include "git/plumbing/bare.h"
 #include "history/aside.h"
+#include "history/journal_private.h"
 #include "history/keep.h"
 #include "history/store.h"
 
@@ -235,15 +236,6 @@ static int collect_once(struct al_store *store, bool due, bool *ret_again, struc
     return 0;
 }
 
-/* flock(2) may have released this lock when an exclusive one was asked for: between the two another
- * process may have been alone for a moment.  The store was locked before, so this file system has
- * locks. */
-static void lock_shared(const struct al_store *store)
-{
-    while (flock(store->lock_fd, LOCK_SH) < 0 && errno == EINTR)
-        continue;
-}
-
 int al_store_gc(struct al_store *store, struct al_error *err)
 {
     const bool due = al_store_expiry_is_due(store);
@@ -254,8 +246,11 @@ int al_store_gc(struct al_store *store, struct al_error *err)
     if (r < 0 || (size.packs <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
                   !due && !size.leftovers))
         return r;
+    /* flock(2) may release the shared lock when an exclusive one is asked for: between the two
+     * another process may be alone for a moment.  The store was locked before, so this file system
+     * has locks. */
     if (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-        lock_shared(store);
+        (void)al_journal_lock(store->lock_fd, LOCK_SH);
         return 0;
     }
     /* Its packs are kept until it has ended.  One that is kept when git packs, and not any more
@@ -275,7 +270,7 @@ int al_store_gc(struct al_store *store, struct al_error *err)
         r = measure(store, &size, err);
     if (r == 0 && size.packs > PACKS_MAX)
         r = al_bare_tidy(&store->bare, true, err);
-    lock_shared(store);
+    (void)al_journal_lock(store->lock_fd, LOCK_SH);
     return r;
 }
 

@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "guard/effects.h"
 #include "guard/redact.h"
 #include "history/journal_private.h"
@@ -201,8 +202,7 @@ static bool sync_later(struct later *later, struct al_record *record)
 static int open_journal(struct al_journal *journal, const char *file, struct al_error *err)
 {
     al_auto(al_freep) char *dir = NULL;
-    unsigned char tail[3];
-    char stamp[16];
+    char stamp[16], tail[7];
     int r = al_chain_open(&journal->chain, file, err);
 
     if (r < 0)
@@ -211,10 +211,9 @@ static int open_journal(struct al_journal *journal, const char *file, struct al_
     journal->open_fd = al_journal_open_dir(dir, err);
     if (journal->open_fd < 0)
         return journal->open_fd;
-    if (getrandom(tail, sizeof(tail), 0) != (ssize_t)sizeof(tail))
-        return al_error_errno(err, errno, "cannot make a session id");
+    al_random_hex(sizeof(tail) / 2, tail);
     al_clock_stamp(stamp);
-    journal->session_id = al_asprintf("%s-%02x%02x%02x", stamp, tail[0], tail[1], tail[2]);
+    journal->session_id = al_asprintf("%s-%s", stamp, tail);
     al_journal_recover(&journal->chain, journal->open_fd);
     return 0;
 }

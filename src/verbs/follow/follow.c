@@ -345,24 +345,11 @@ static int make_tree(const struct al_follow *with, const struct al_str *entries,
                : r;
 }
 
-static int merge_trees(const struct al_follow *with, const char *to, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "read-tree", "-m", "-u", with->from, to, NULL);
-    return al_git_write(&with->repo->at, &command, 0, err);
-}
-
-static void leave_all(struct follow_paths *paths)
-{
-    for (size_t i = 0; i < paths->count; i++)
-        paths->items[i].file_changed = true;
-}
-
 /* Bring along what the user has not changed.  `ret_why` is set when git would not. */
 static int bring(const struct al_follow *with, const char *commit, const struct follow_paths *paths,
                  struct al_error *ret_why, struct al_error *err)
 {
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str follow = AL_STR_INIT;
     al_auto(al_freep) char *tree = NULL;
     int r = 0;
@@ -371,9 +358,11 @@ static int bring(const struct al_follow *with, const char *commit, const struct 
         tree = al_strdup(commit);
     else
         r = make_tree(with, &follow, &tree, err);
-    if (r == 0)
-        (void)merge_trees(with, tree, ret_why);
-    return r;
+    if (r < 0)
+        return r;
+    al_strv_adds(&command.argv, "git", "read-tree", "-m", "-u", with->from, tree, NULL);
+    (void)al_git_write(&with->repo->at, &command, 0, ret_why);
+    return 0;
 }
 
 /* A file may get in the way after it was looked for.  Then all is looked at again. */
@@ -395,7 +384,8 @@ static int follow(const struct al_follow *with, const char *commit, struct follo
             return r;
     }
     al_strv_addf(notes, "git would not change the files in %s: %s", with->shown, why.message);
-    leave_all(paths);
+    for (size_t i = 0; i < paths->count; i++)
+        paths->items[i].file_changed = true;
     return 0;
 }
 

@@ -41,15 +41,6 @@ static int make_dir(const char *path, int *ret_fd)
     return *ret_fd < 0 ? -errno : 0;
 }
 
-static int make_dirs(struct al_inmemory *memory)
-{
-    int r = mkdir(memory->dir, 0700) < 0 ? -errno : 0;
-
-    if (r == 0)
-        r = make_dir(memory->objects, &memory->objects_fd);
-    return r < 0 ? r : make_dir(memory->top, &memory->top_fd);
-}
-
 int al_inmemory_open(const struct al_repo *repo, struct al_inmemory **ret_memory,
                      struct al_error *err)
 {
@@ -67,7 +58,11 @@ int al_inmemory_open(const struct al_repo *repo, struct al_inmemory **ret_memory
     memory->top = al_fs_join(memory->dir, "top");
     memory->view = *repo;
     memory->view.at.objects = memory->objects;
-    r = make_dirs(memory);
+    r = mkdir(memory->dir, 0700) < 0 ? -errno : 0;
+    if (r == 0)
+        r = make_dir(memory->objects, &memory->objects_fd);
+    if (r == 0)
+        r = make_dir(memory->top, &memory->top_fd);
     if (r < 0) {
         r = unusable(memory, -r, err);
         al_inmemory_free(memory);
@@ -213,13 +208,12 @@ static int stand_in(struct al_inmemory *memory, const char *tree, const char *pa
 /* Start again with an empty working tree. */
 static int empty_top(struct al_inmemory *memory, struct al_error *err)
 {
+    int r;
+
     al_close(al_take_fd(&memory->top_fd));
     al_fs_remove_tree(memory->top);
-    if (mkdir(memory->top, 0700) == 0)
-        memory->top_fd = open(memory->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    return memory->top_fd < 0
-               ? al_error_errno(err, errno, "cannot use the private directory '%s'", memory->top)
-               : 0;
+    r = make_dir(memory->top, &memory->top_fd);
+    return r < 0 ? unusable(memory, -r, err) : 0;
 }
 
 /* Check out the .gitattributes files of a tree.  git takes it for a mistake if there is none, and

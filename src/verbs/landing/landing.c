@@ -183,24 +183,13 @@ static int write_merge(struct al_landing *landing, const char *tree, const char 
         &landing->commit, err);
 }
 
-/* A squash of changes that `into` has all is no commit. */
-static int changes_nothing(const struct al_landing *landing, const char *tree, bool *ret_is,
-                           struct al_error *err)
-{
-    al_auto(al_freep) char *before = NULL;
-    int r = al_inmemory_tree(landing->memory, landing->into.oid, &before, err);
-
-    *ret_is = r == 0 && !strcmp(before, tree);
-    return r;
-}
-
 /* Build the commit of a merge or a squash.  Conflicts are noted in `landing`. */
 static int landing_build_merge(struct al_landing *landing, const char *message,
                                struct al_error *err)
 {
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    bool is_nothing = false;
+    al_auto(al_freep) char *before = NULL;
     int r =
         al_inmemory_merge(landing->memory, landing->into.oid, landing->branch.oid, &merged, err);
 
@@ -211,10 +200,9 @@ static int landing_build_merge(struct al_landing *landing, const char *message,
         merged = AL_MERGED_INIT;
         return 0;
     }
-    if (landing->strategy == AL_LAND_SQUASH)
-        r = changes_nothing(landing, merged.tree, &is_nothing, err);
-    landing->is_up_to_date = is_nothing;
-    if (r < 0 || is_nothing)
+    if (landing->strategy == AL_LAND_SQUASH) /* of changes that `into` has all it is no commit */
+        r = al_inmemory_tree(landing->memory, landing->into.oid, &before, err);
+    if (r < 0 || (before && !strcmp(before, merged.tree)))
         return r;
     if (message)
         al_str_adds(&text, message);
@@ -237,8 +225,7 @@ static void take_replayed(struct al_landing *landing, const struct al_strv *oids
     landing->commits = 0;
     for (size_t i = 0; i < replayed->commits.count; i++)
         landing->commits += *replayed->commits.items[i] != '\0';
-    landing->is_up_to_date = !strcmp(replayed->tip, landing->into.oid);
-    if (!landing->is_up_to_date)
+    if (strcmp(replayed->tip, landing->into.oid) != 0)
         landing->commit = al_take(&replayed->tip);
 }
 
@@ -338,8 +325,7 @@ static int plan(struct al_landing *landing, const struct al_landing_request *req
         r = al_inmemory_open(landing->repo, &landing->memory, err);
     if (r < 0)
         return r;
-    landing->is_up_to_date = !landing->commits;
-    if (!landing->is_up_to_date)
+    if (landing->commits)
         r = build(landing, request, base, err);
     if (r == 0 && landing->commit)
         r = al_inmemory_tree(landing->memory, landing->commit, &landing->tree, err);

@@ -87,12 +87,11 @@ struct al_landing {
     struct al_named_branch branch, into;
     enum al_landing_strategy strategy;
     struct al_inmemory *memory;
-    char *commit;       /* that `into` becomes; NULL: nothing can or has to be done */
-    char *message;      /* of that commit, if one is made here; else NULL */
-    char *tree;         /* of that commit */
-    size_t commits;     /* that come in */
-    bool is_up_to_date; /* `into` has everything already */
-    bool is_diverged;   /* AL_LAND_FF: `branch` does not descend from `into` */
+    char *commit;     /* that `into` becomes; NULL: nothing can or has to be done */
+    char *message;    /* of that commit, if one is made here; else NULL */
+    char *tree;       /* of that commit */
+    size_t commits;   /* that come in */
+    bool is_diverged; /* AL_LAND_FF: `branch` does not descend from `into` */
     struct al_merged conflict;
     char *conflict_commit; /* AL_LAND_REBASE: the commit that conflicts */
 };

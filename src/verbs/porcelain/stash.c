@@ -24,13 +24,6 @@
 /* The number of times that other gits may change the stash just then. */
 #define ATTEMPTS_MAX 16
 
-static int not_found(const char *message, struct al_error *err)
-{
-    return al_error_reason(
-        al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_STASH_EMPTY, "%s", message), err,
-        "not_found");
-}
-
 /* --- Drop --- */
 
 /* git says "Dropped stash@{1} (<id>)".  Caller frees. */
@@ -104,7 +97,9 @@ static int drop(struct al_repo *repo, const char *oid, struct al_git_output *ret
 
         al_git_stash_entries(repo, &before);
         if (!al_git_stash_find(repo, oid, &index))
-            return not_found("The stash entry is no longer there", err);
+            return al_error_reason(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_STASH_EMPTY,
+                                                     "The stash entry is no longer there"),
+                                   err, "not_found");
         al_strv_adds(&command.argv, "git", "stash", "drop", NULL);
         al_strv_addf(&command.argv, "stash@{%" PRId64 "}", index);
         command.class = AL_GIT_WRITE;

@@ -516,17 +516,6 @@ static int read_commit(struct al_inmemory *memory, const char *commit,
     return r < 0 ? r : tree_before(memory, *ret_commit, ret_before, err);
 }
 
-/* Choose one part, and make the tree that has it. */
-static int make_tree(struct al_inmemory *memory, const struct al_hunk_query *query,
-                     const struct al_series_item *items, size_t i, struct al_hunk_choice *choice,
-                     char **ret_tree, struct al_error *err)
-{
-    struct al_repo view = *al_inmemory_repo(memory);
-    int r = choose_part(&view, query, &items[i].part, i, choice, err);
-
-    return r < 0 ? r : apply_part(memory, &view, query->from, choice, ret_tree, err);
-}
-
 void al_split_clear(struct al_split *split)
 {
     al_strv_clear(&split->commits);
@@ -555,7 +544,9 @@ int al_series_split(struct al_inmemory *memory, const char *commit,
     for (size_t i = 0; r == 0 && i < count; i++) {
         al_auto(al_freep) char *tree = NULL;
 
-        r = make_tree(memory, &query, items, i, &choice, &tree, err);
+        r = choose_part(&view, &query, &items[i].part, i, &choice, err);
+        if (r == 0)
+            r = apply_part(memory, &view, before, &choice, &tree, err);
         if (r == 0)
             r = add_part(memory, read, tree, items[i].message, &ret_split->commits, err);
     }

@@ -762,8 +762,9 @@ int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t 
     int r;
 
     if (strcmp(head, work->head) != 0)
-        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
-                                 "The branch moved while this was prepared; nothing was done");
+        return al_error_remedy(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                                 "The branch moved while this was prepared"),
+                               err, "Nothing was done; call again.");
     if (!work->replayed.stopped && !strcmp(work->head, work->replayed.tip)) {
         ret_outcome->up_to_date = true;
         return 0;

@@ -311,14 +311,6 @@ static int remove_admin(const struct al_repo *repo, const char *id)
     return r;
 }
 
-static int remove_both(const struct al_repo *repo, const struct al_worktree_place *place,
-                       const struct al_worktree_found *found, const char *name)
-{
-    int r = found->has_top ? remove_below(place->fd, name) : 0;
-
-    return r < 0 ? r : remove_admin(repo, found->id);
-}
-
 void al_worktree_forget(const struct al_repo *repo, const char *name)
 {
     al_worktree_record_move(repo, name, NULL);
@@ -348,7 +340,7 @@ static void discard_made(const struct al_repo *repo, const struct al_worktree_pl
         al_worktree_record_move(repo, name, NULL);
         return;
     }
-    if (remove_both(repo, place, &found, name) < 0)
+    if ((found.has_top && remove_below(place->fd, name) < 0) || remove_admin(repo, found.id) < 0)
         return; /* the record stays, so that the next one tries again */
     worktree_unmake_branch(repo, name, record);
     al_worktree_forget(repo, name);

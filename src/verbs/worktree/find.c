@@ -245,15 +245,6 @@ static int open_dir(int base_fd, const char *path, bool make, bool *ret_made)
     return al_nofollow_open(parent_fd, name, O_RDONLY | O_DIRECTORY);
 }
 
-/* The file keeps git from listing every file of every worktree as untracked.  A file that is there
- * stays. */
-static int ignore_all(const struct al_worktree_place *place)
-{
-    int r = al_fs_write_atomic(place->fd, ".gitignore", "*\n", 2, 0644, false);
-
-    return r == -EEXIST ? 0 : r;
-}
-
 int al_worktree_place_find(const struct al_repo *repo, bool make,
                            struct al_worktree_place *ret_place, struct al_error *err)
 {
@@ -275,9 +266,10 @@ int al_worktree_place_find(const struct al_repo *repo, bool make,
         place.fd = -1;
     else if (place.fd < 0)
         return in_the_way(place.dir, -place.fd, err);
+    /* git does not list every file of every worktree as untracked.  A file that is there stays. */
     else if (make && *dir != '/')
-        r = ignore_all(&place);
-    if (r < 0)
+        r = al_fs_write_atomic(place.fd, ".gitignore", "*\n", 2, 0644, false);
+    if (r < 0 && r != -EEXIST)
         return in_the_way(place.dir, -r, err);
     *ret_place = place;
     place = AL_WORKTREE_PLACE_INIT;
