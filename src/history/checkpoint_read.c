@@ -101,7 +101,7 @@ static const char *const other_parts[] = { "about",   "index/", "left-out", "mod
 /** A checkpoint while it is read. */
 struct loading {
     struct al_saved *saved;
-    struct al_strv oids;                      /* of the texts */
+    struct al_strv oids;                    /* of the texts */
     enum text wanted[AL_COUNT(text_names)]; /* which each is of */
     bool has[AL_COUNT(text_names)];
     struct al_str texts[AL_COUNT(text_names)];

@@ -47,9 +47,9 @@ static struct answer way_back(struct saver *s, const struct al_executions *execu
     way.plan.end = executions->count;
     assert_int_equal(al_way_read_executions(&way, &s->w->err), 0);
     assert_int_equal(al_way_find(&way, &s->w->err), 0);
-    assert_int_equal(al_location_open_all(&way.repo->at, &way.top_fd, &way.git_fd, &way.common_fd,
-                                          &s->w->err),
-                     0);
+    assert_int_equal(
+        al_location_open_all(&way.repo->at, &way.top_fd, &way.git_fd, &way.common_fd, &s->w->err),
+        0);
     assert_int_equal(al_obstacles_check(&way, &s->w->err), 0);
     add_names(&answer, &way);
     al_way_clear(&way);
