@@ -290,7 +290,7 @@ static int look(struct al_call *call, const struct push_args *args, const struct
 
         if (pushed.is_rejected && !pushed.tags.count && !al_call_session(call)->caller_shell)
             return r;
-        if (pushed.is_rejected && err)
+        if (pushed.is_rejected && pushed.tags.count && err)
             al_str_addf(out, "Only tags go there. %s.\n", err->message);
         nothing |= pushed.is_rejected && i == 0; /* git says so itself, and how it ends */
         if (r < 0)

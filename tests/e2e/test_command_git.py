@@ -902,9 +902,24 @@ class CommandGit(harness.Case):
         self.git("worktree", "add", "-q", str(self.base / "far/away"), "side")
         (self.base / "far/away/u.txt").write_text("mine\n")
         self.assertIn("untracked: u.txt", self.question("worktree", "remove", "--force", "away"))
-        for name in "nowhere", "far", ".git":
+        for name in "away", "../far/away":
+            shutil.rmtree(self.base / "far/away", ignore_errors=True)
+            self.assertNotIn("cannot be told", self.question("worktree", "remove", name))
+        for words in [], ["away", "wt"]:  # git says how it is used
+            self.assertNotIn("untracked", self.question("worktree", "remove", *words))
+        for name in "nowhere", "far", ".git", "../far/away/":
             self.assertEqual(self.airlock("worktree", "remove", "--force", name),
                              ("", f"airlock: '{name}' is not a working tree\n", 128))
+
+    def test_push_refused_tags(self):
+        """the question says that only tags go there, where some are new"""
+        moved = self.out("commit-tree", "-m", "elsewhere", "main^{tree}").strip()
+        self.git("clone", "-q", "--bare", ".", "up.git")
+        self.git("remote", "add", "up", "up.git")
+        self.git("push", "-q", "up", moved + ":refs/heads/main", "--force")
+        self.assertNotIn("Only tags", self.question("push", "--tags", "up", "main"))
+        self.git("tag", "mine", "main")
+        self.assertIn("Only tags go there. ", self.question("push", "--tags", "up", "main"))
 
     def test_new_address(self):
         """an address elsewhere that no remote has is asked about before a remote leads there"""

@@ -181,6 +181,22 @@ class Plain(Case):
         text = self.says("git_rebase", {"plan": plan})
         self.assertIn("  and 3 older ones\n", text)
 
+    def test_messages(self):
+        """the answer has the messages as they are then, in UTF-8, with each control character shown as in git_log"""
+        self.story(1)
+        tree, who = self.out("rev-parse", "HEAD^^{tree}").strip(), "A <a@example.com> 1800000000 +0000"
+        for header, message in ("\nencoding ISO-8859-1", b"caf\xe9"), ("", b"\xff\x1b[31mred\tone\x07\nstill\n\nbody\n"):
+            parent = self.out("rev-parse", "HEAD").strip()
+            text = f"tree {tree}\nparent {parent}\nauthor {who}\ncommitter {who}{header}\n\n".encode() + message
+            commit = self.out("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=text).strip()
+            self.git("reset", "-q", "--hard", commit)
+        self.git("checkout", "-q", "main")
+        self.commit("m.txt", "m\n", "on main")
+        self.git("checkout", "-q", "topic")
+        text = self.says("git_rebase", {"onto": "main"})
+        ids = self.out("log", "--format=%H", "-2").split()
+        self.assertIn(f"\n  {ids[0][:8]} \u00ff<U+001B>[31mred<U+0009>one<U+0007> still\n  {ids[1][:8]} caf\u00e9\n", text)
+
     def test_onto(self):
         """onto: as git rebase; what is there already is left out, and it says so"""
         self.story(3)

@@ -530,14 +530,25 @@ static int policy_paths(struct al_call *call, struct al_strv *out, struct al_err
     return 0;
 }
 
-/* Find the worktree that git means by a word: the only one whose path ends with it, else the one
- * that is there. */
+/* The path of a place, of which the last part need not be there, as git has it.  Caller frees. */
+static char *real_place(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    al_auto(al_freep) char *real = real_path(path);
+    al_auto(al_freep) char *above = al_strndup(path, (size_t)(name - path));
+    al_auto(al_freep) char *dir = real ? NULL : real_path(above);
+
+    return dir ? al_fs_join(dir, name + 1) : al_take(&real);
+}
+
+/* Find the worktree that git means by a word: the only one whose path ends with it, else the one at
+ * that place. */
 static int find_worktree(const struct al_repo *repo, const char *word, char **ret_top,
                          struct al_error *err)
 {
     al_auto(al_worktrees_clear) struct al_worktrees all = AL_WORKTREES_INIT;
     al_auto(al_freep) char *full = al_fs_join(repo->at.dir, word);
-    al_auto(al_freep) char *there = real_path(full);
+    al_auto(al_freep) char *there = real_place(full);
     al_auto(al_freep) char *end = al_asprintf("/%s", word);
     const char *named = NULL, *found = NULL;
     size_t count = 0;
@@ -566,12 +577,13 @@ static int find_worktree(const struct al_repo *repo, const char *word, char **re
 static int preview_removal(struct al_call *call, const struct al_shell_words *words,
                            struct al_str *out, struct al_error *err)
 {
-    const char *word = words->operands.count > 1 ? words->operands.items[1] : "";
+    const char *word = words->operands.count == 2 ? words->operands.items[1] : NULL;
     al_auto(al_freep) char *top = NULL;
     al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
-    int r = find_worktree(al_call_repo(call), word, &top, err);
+    int r = word ? find_worktree(al_call_repo(call), word, &top, err) : 0;
 
-    if (r < 0)
+    if (r < 0 || !word ||
+        access(top, F_OK) < 0) /* git says how it is used, or its files are gone */
         return r;
     r = al_worktree_add_loss(call, top, &loss, NULL);
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)

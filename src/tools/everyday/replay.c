@@ -605,7 +605,7 @@ static void add_commits(struct al_call *call, struct al_str *text)
         if (count++ >= COMMITS_SHOWN)
             continue;
         subject = al_message_subject(al_inmemory_known(work->memory, oid)->message);
-        safe = al_text_sanitize_line(subject);
+        safe = al_text_sanitize_shown_line(subject);
         al_str_addf(text, "  %.8s %s\n", oid, safe);
     }
     if (count > COMMITS_SHOWN)

@@ -165,7 +165,7 @@ int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *c
     r = al_inmemory_write(memory, AL_OBJECT_COMMIT, utf8.buf, utf8.len, oid, err);
     if (r < 0)
         return r;
-    made = add_known(memory, oid, commit->tree, author, commit->message);
+    made = add_known(memory, oid, commit->tree, author, strstr(utf8.buf, "\n\n") + 2);
     made->is_made = true;
     al_strv_add_all(&made->parents, commit->parents);
     *ret_oid = al_strdup(oid);
