@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/utf8.h"
+#include "call/answer.h"
 #include "call/call.h"
 #include "guard/glob.h"
 #include "guard/text.h"
@@ -195,7 +196,6 @@ static int write_file(struct al_call *call, struct al_result *result, struct al_
 {
     const struct file_args *args = al_call_args(call);
     const char *path = al_call_tool_data(call);
-    al_auto(al_freep) char *shown = al_text_sanitize_line(args->path);
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
     int r = al_content_decode("content", args->content, args->encoding, &bytes, err);
 
@@ -203,8 +203,8 @@ static int write_file(struct al_call *call, struct al_result *result, struct al_
         r = al_sandbox_write(al_call_session(call)->sandbox, path, bytes.buf, bytes.len, err);
     if (r < 0)
         return r;
-    al_str_addf(&result->text, "Wrote %zu byte%s to %s", bytes.len, bytes.len == 1 ? "" : "s",
-                shown);
+    al_place_addf(&result->text, "Wrote %zu byte%s to %s", bytes.len, bytes.len == 1 ? "" : "s",
+                  args->path);
     return 0;
 }
 
@@ -271,16 +271,14 @@ static int explain_none(struct al_call *call, const struct file_args *args, stru
                         struct al_error *err)
 {
     const char *dir = al_call_tool_data(call);
-    al_auto(al_freep) char *shown = al_text_sanitize_line(args->path);
-    al_auto(al_freep) char *pattern = args->pattern ? al_text_sanitize_line(args->pattern) : NULL;
     al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
     int r = al_sandbox_list(al_call_session(call)->sandbox, dir, NULL, &all, err);
 
     if (r < 0)
         return r;
-    al_str_addf(out, "no files in %s", shown);
-    if (all.count && pattern)
-        al_str_addf(out, " match '%s'%s", pattern, al_sandbox_pattern_hint(args->pattern));
+    al_place_addf(out, "no files in %s", args->path);
+    if (all.count && args->pattern)
+        al_place_addf(out, " match '%s'%s", args->pattern, al_sandbox_pattern_hint(args->pattern));
     return 0;
 }
 
@@ -326,12 +324,11 @@ static int delete_file(struct al_call *call, struct al_result *result, struct al
 {
     const struct file_args *args = al_call_args(call);
     const char *path = al_call_tool_data(call);
-    al_auto(al_freep) char *shown = al_text_sanitize_line(args->path);
     int r = al_sandbox_remove(al_call_session(call)->sandbox, path, NULL, err);
 
     if (r < 0)
         return r;
-    al_str_addf(&result->text, "Deleted %s", shown);
+    al_place_addf(&result->text, "Deleted %s", args->path);
     return 0;
 }
 

@@ -89,7 +89,6 @@ static void add_people(const struct view *view, size_t i, const char *name, stru
     al_auto(al_worktree_record_clear) struct al_worktree_record record = AL_WORKTREE_RECORD_INIT;
     al_auto(al_closep) int fd = open(entry->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     al_auto(al_freep) char *tree = al_fs_dir_id(fd);
-    al_auto(al_freep) char *agent = NULL;
 
     if (entry->locked) {
         al_auto(al_freep) char *reason = al_text_join_lines(entry->locked);
@@ -99,9 +98,7 @@ static void add_people(const struct view *view, size_t i, const char *name, stru
     /* Somebody may have made another one since airlock made one of this name. */
     if (name && al_worktree_record_read(at->git, at->common_dir, name, &record) == 0 &&
         record.agent && tree && record.tree && !strcmp(tree, record.tree))
-        agent = al_text_sanitize_line(record.agent);
-    if (agent)
-        al_str_addf(out, "; made by agent %s", agent);
+        al_place_addf(out, "; made by agent %s", record.agent);
     if (view->last_calls[i])
         al_str_addf(out, "; last call: %s", view->last_calls[i]);
 }
@@ -414,16 +411,14 @@ static int add(struct al_call *call, struct al_result *result, struct al_error *
     const struct worktree_args *args = al_call_args(call);
     const struct al_worktree_add_options options = add_options(call, args);
     al_auto(al_worktree_added_clear) struct al_worktree_added added = { .top = NULL };
-    al_auto(al_freep) char *top = NULL;
-    al_auto(al_freep) char *branch = al_text_sanitize_line(args->branch);
     int r = al_worktree_add(al_call_repo(call), &options, &added, err);
 
     if (r < 0)
         return r;
-    top = al_text_sanitize_line(added.top);
-    al_str_addf(&result->text, "Made the worktree '%s' at %s, on the %sbranch '%s'%s%.8s.%s",
-                args->name, top, options.start ? "new " : "", branch, options.start ? " at " : "",
-                options.start ? options.start : "", options.locks ? " It is locked." : "");
+    al_place_addf(&result->text, "Made the worktree '%s' at %s, on the %sbranch '%s'%s%.8s.%s",
+                  args->name, added.top, options.start ? "new " : "", args->branch,
+                  options.start ? " at " : "", options.start ? options.start : "",
+                  options.locks ? " It is locked." : "");
     add_submodules(&added.submodules, &result->text);
     add_copies(&added.copies, &result->text);
     al_str_addc(&result->text, '\n');

@@ -597,7 +597,7 @@ static void add_commits(struct al_call *call, struct al_str *text)
 
     for (size_t i = done->count - work->rests; i > 0; i--) {
         const char *oid = done->items[i - 1];
-        al_auto(al_freep) char *subject = NULL, *safe = NULL;
+        al_auto(al_freep) char *subject = NULL;
 
         if (!*oid || !strcmp(oid, last))
             continue;
@@ -605,8 +605,7 @@ static void add_commits(struct al_call *call, struct al_str *text)
         if (count++ >= COMMITS_SHOWN)
             continue;
         subject = al_message_subject(al_inmemory_known(work->memory, oid)->message);
-        safe = al_text_sanitize_shown_line(subject);
-        al_str_addf(text, "  %.8s %s\n", oid, safe);
+        al_place_addf(text, "  %.8s %s\n", oid, subject);
     }
     if (count > COMMITS_SHOWN)
         al_str_addf(text, "  and %zu older ones\n", count - COMMITS_SHOWN);
