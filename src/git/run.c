@@ -222,6 +222,7 @@ int al_git_child_prepare(const struct al_location *at, const struct al_git_comma
     int r;
 
     *ret_child = AL_GIT_CHILD_INIT;
+    at->budget->exit_code = -1; /* until it has ended */
     if (!at->git->options.program)
         return al_git_not_available(err);
     r = make_ruleset(at, command, &ret_child->ruleset_fd, err);
@@ -266,7 +267,6 @@ static int start(const struct al_location *at, const struct al_git_command *comm
     al_auto(al_git_child_clear) struct al_git_child child;
     int r = al_git_child_prepare(at, command, &child, err);
 
-    at->budget->exit_code = -1;
     if (r < 0)
         return r;
     child.spec.sandbox = &child.sandbox;

@@ -108,6 +108,7 @@ static int end_of(const struct al_location *at, struct al_beside *beside, struct
 
     al_running_end(al_take(&beside->child), &result);
     at->budget->exit_code = output.exit_code = result.exit_code;
+    output.signal = result.signal;
     did_well = result.exit_code == 0 && beside->out_fd >= 0;
     r = did_well ? give(beside->out_fd, sink) : give(beside->err_fd, al_git_text_sink(&output.err));
     if (r < 0)
@@ -266,8 +267,7 @@ int al_snapshot_pack_end(const struct al_location *at, struct al_beside *beside,
     int r = end_beside(at, beside, al_git_sink(&hash), err);
 
     al_str_trim_end(&hash);
-    if (r == 0)
-        *ret_hash = al_str_detach(&hash);
+    *ret_hash = al_str_detach(&hash);
     return r;
 }
 

@@ -51,7 +51,7 @@ int al_snapshot_pack_begin(const struct al_location *at, const struct al_str *li
                            struct al_beside *ret_beside, struct al_error *err);
 
 /** Wait for the pack.
- * @param[out] ret_hash  As in al_bare_pack().  Caller frees. */
+ * @param[out] ret_hash  As in al_bare_pack().  Caller frees it, after an error too. */
 int al_snapshot_pack_end(const struct al_location *at, struct al_beside *beside, char **ret_hash,
                          struct al_error *err);
 

@@ -2,6 +2,10 @@
 /* history/keep.h: the store has what a repository lost and then pruned. */
 #include "history/keep.h"
 
+#include <sys/resource.h>
+
+#include "git/failure.h"
+#include "git/plumbing/snapshot.h"
 #include "tests/unit/history/checkpoint_lib.h"
 
 static char *rev(struct saver *s, const char *name)
@@ -300,6 +304,27 @@ static void lives_with_a_stash_that_is_broken(void **state)
     take(s, NULL);
 }
 
+/* What git cannot find is given up; what it was not asked for is not. */
+static void tells_a_git_that_did_not_start_from_one_that_failed(void **state)
+{
+    struct saver *s = *state;
+    struct al_run_limits *budget = s->store->bare.budget;
+    al_auto(al_beside_clear) struct al_beside packing = AL_BESIDE_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    struct rlimit files, none;
+    int r;
+
+    al_str_adds(&lines, "HEAD\n");
+    budget->exit_code = 128; /* of the git before */
+    getrlimit(RLIMIT_NOFILE, &files);
+    none = (struct rlimit){ .rlim_cur = 3, .rlim_max = files.rlim_max };
+    setrlimit(RLIMIT_NOFILE, &none);
+    r = al_snapshot_pack_begin(&s->store->bare, &lines, &packing, &s->w->err);
+    setrlimit(RLIMIT_NOFILE, &files);
+    assert_int_equal(r, AL_ERR_EXECUTION);
+    assert_false(al_git_exited_with_error(r, budget));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -316,6 +341,7 @@ int main(void)
         SAVER_TEST(lives_with_a_stash_that_is_broken),
         SAVER_TEST(lives_with_a_lost_commit_without_parents),
         SAVER_TEST(keeps_a_stash_without_parents),
+        SAVER_TEST(tells_a_git_that_did_not_start_from_one_that_failed),
     };
 
     gitops_begin();
