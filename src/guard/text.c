@@ -267,7 +267,7 @@ void al_text_add_indented(struct al_str *out, const char *text, bool in_full)
     for (const char *at = shown.buf; *at;) {
         size_t len = strcspn(at, "\n");
 
-        al_str_addf(&lines, "%s%.*s\n", len ? "    " : "", (int)len, at);
+        al_str_addf(&lines, "    %.*s\n", (int)len, at);
         at += len + (at[len] == '\n');
     }
     if (in_full)

@@ -112,8 +112,8 @@ void al_text_add_excerpt(struct al_str *out, const char *diff, size_t len, bool 
 size_t al_text_add_head(struct al_str *out, const char *data, size_t len);
 void al_text_add_remaining(struct al_str *out, uint64_t left, bool more);
 
-/** Append a text of the agent's as shown in a question, as an excerpt or in full.  Every line
- * that has text is indented, so none can pass for one of airlock's. */
+/** Append a text of the agent's as shown in a question, as an excerpt or in full.  Every line is
+ * indented, so no line can pass for one of airlock's. */
 void al_text_add_indented(struct al_str *out, const char *text, bool in_full);
 
 /**

@@ -345,7 +345,7 @@ static int workflow_preview(struct al_call *call, struct al_str *out, struct al_
     if (resumable(call) && !args->all)
         return al_git_resume_preview(repo, out, err);
     if (!args->all) {
-        r = al_git_expect_commit(repo, NULL, &al_call_plan(call)->expected, NULL, err);
+        r = al_git_expect_commit(repo, NULL, &al_call_plan(call)->expected, &is_same, err);
         if (r == 0 && !args->message)
             r = add_draft(call, is_same, out, err);
         return r < 0 ? r : al_git_commit_preview(repo, out, err);

@@ -309,6 +309,20 @@ static bool is_long(const struct log_args *args)
     return args->query.stat || args->query.patch;
 }
 
+static void add_message(const char *message, struct al_str *out)
+{
+    for (const char *line = message; *line;) {
+        size_t len = strcspn(line, "\n");
+
+        if (len) {
+            al_str_adds(out, "    ");
+            al_str_add(out, line, len);
+        }
+        al_str_addc(out, '\n');
+        line += len + (line[len] == '\n');
+    }
+}
+
 /* "a1b2c3d 2026-02-07 Lee  subject (tag: v1.7.19)" */
 static void add_commit(const struct log_args *args, const struct al_logged *commit,
                        struct al_str *out)
@@ -320,7 +334,7 @@ static void add_commit(const struct log_args *args, const struct al_logged *comm
         al_place_addf(out, " (%s)", commit->decorations);
     al_str_addc(out, '\n');
     if (is_long(args))
-        al_text_add_indented(out, commit->message, true);
+        add_message(commit->message, out);
 }
 
 /* The header of the file that was begun last, which has no hunks. */

@@ -388,7 +388,7 @@ class Command(staging.Staging):
         self.assertEqual(json.loads(self.say("--json")), {"staged": [made, second]})
         self.assertRegex(self.say("show", short),
                          rf"^staged commit {made['id']}\ncreated       {day} .*UTC\n\n"
-                         r"    Add a\n\n    Because\.\n\n  \+ /workspace/a \(2 B\)\n$")
+                         r"    Add a\n    \n    Because\.\n\n  \+ /workspace/a \(2 B\)\n$")
         self.assertEqual(json.loads(self.say("show", second["id"][:6], "--json")),
                          second | {"worker": None, "basedOn": []})
         diff = self.say("diff", short)
