@@ -553,9 +553,7 @@ static int stash_text_list(struct al_call *call, struct al_str *text, struct al_
         const struct al_stash_entry *entry = &stashes.items[i];
 
         al_str_addf(text, "%.*s %.10s  ", AL_SHORT_ID, entry->oid, entry->date);
-        if (entry->branch)
-            al_place_addf(text, "On %s: ", entry->branch);
-        al_place_add_name(entry->message, text);
+        al_place_add_name(entry->subject, text);
         if (entry->whose)
             al_str_addf(text, " (%s)", entry->whose);
         al_str_addc(text, '\n');
@@ -640,8 +638,8 @@ static int everyday_authorize(struct al_call *call, struct al_error *err)
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     int r = al_repo_pathspecs(al_call_repo(call), &args->paths, &words, err);
 
-    /* git applies nothing then, and its refusal looks like a conflict of the entry itself. */
-    if (r == 0 && (command_of(call) == AL_STASH_POP || command_of(call) == AL_STASH_APPLY))
+    /* git stashes and applies nothing then, and its refusal of an entry looks like a conflict. */
+    if (r == 0 && command_of(call) != AL_STASH_DROP && command_of(call) < LIST)
         r = al_git_check_no_conflicts(al_call_repo(call), err);
     return r < 0 ? r : authorize_action(call, err);
 }

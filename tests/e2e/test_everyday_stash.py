@@ -33,6 +33,13 @@ class Stash(everyday.Case):
         self.assertEqual(self.text(), text_with(at1="one"))
         self.assertEqual(self.says("git_stash", {"action": "list"}), "No stash entries.")
 
+    def test_list_words(self):
+        """git_stash: an entry without a message has the same words in the list as when it was made"""
+        self.write("f.txt", text_with(at1="one"))
+        words = self.says("git_stash").splitlines()[0].removeprefix("Stashed as ")
+        self.assertIn(" WIP on main: ", words)
+        self.assertEqual(self.says("git_stash", {"action": "list"}).split("  ")[1], words.split(" ", 1)[1])
+
     def test_staged(self):
         """git_stash: what was staged comes back staged, where the index has not changed there"""
         def begin():
@@ -170,7 +177,7 @@ class Stash(everyday.Case):
         self.write("g.txt", "mine\n")
         self.says("git_stash")
         self.git("merge", "-q", "topic", check=False)
-        for action in ("pop", "apply"):
+        for action in ("push", "pop", "apply"):
             result = self.fails("ExecutionFailed", "There are unresolved conflicts in f.txt",
                                 "git_stash", {"action": action})
             self.assertIn("git_conflicts shows the conflicts", result.text)

@@ -220,10 +220,32 @@ class Undo(everyday.Case):
         self.server.says("git_restore", {"paths": ["f.txt"]})
         self.write("f.txt", "theirs\n")
         self.fails_with(self.server, "ExecutionFailed",
-                        "Changed since, not by a call of this session, and it would be lost: f.txt")
+                        "Changed since, not by a call of this session in this working tree, and it "
+                        "would be lost: f.txt")
         self.write("f.txt", "".join(LINES))
         self.server.says("git_undo")
         self.assertEqual(self.text(), "mine\n")
+
+    def test_ended_by_another(self):
+        """git_undo: of a merge that another session ended as it had begun says that nothing changed"""
+        self.fork(text_with(at1="ours"), text_with(at1="theirs"))
+        self.server.says("git_merge", {"branch": "topic"})
+        self.serve().says("git_conflicts", {"action": "resolve", "take": "ours", "continue": True})
+        self.assertIn("\n  nothing: it is as it was before\n", self.server.says("git_undo"))
+
+    def test_configuration_named(self):
+        """git_undo: says that the configuration goes back"""
+        self.server.says("git_remote", {"action": "add", "name": "r", "url": "https://example.org/r.git"})
+        self.assertIn("\n  config in the git directory\n", self.server.says("git_undo"))
+        self.assertEqual(self.out("remote"), "")
+
+    def test_operation_only(self):
+        """git_undo: of a merge that has changed no file by now does not say that nothing changes"""
+        self.fork(text_with(at1="ours"), text_with(at1="theirs"))
+        self.server.says("git_merge", {"branch": "topic"})
+        self.server.says("git_conflicts", {"action": "resolve", "take": "ours"})
+        self.assertEqual(self.server.says("git_undo", {"steps": 2}).count("nothing"), 0)
+        self.assertFalse((self.root / ".git/MERGE_HEAD").exists())
 
     def test_lost_ref(self):
         """git_undo: a branch that somebody else moved since is not moved back"""

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "git/plumbing/gitdir.h"
 #include "history/rollback.h"
 #include "tools/private.h"
 
@@ -65,22 +66,25 @@ static void add_change(const struct al_repo *repo, const struct al_difference *c
     al_str_addc(out, '\n');
 }
 
-static void add_changes(const struct al_repo *repo, const struct al_differences *changes,
+/* Append what changes; false when nothing does. */
+static bool add_changes(const struct al_repo *repo, const struct al_differences *changes,
                         struct al_str *out)
 {
-    size_t named = 0, more = 0;
+    size_t named = 0;
+    bool operation = false;
 
     for (size_t i = 0; i < changes->count; i++) {
-        /* State files that git writes as it begins (ORIG_HEAD) tell nothing. */
-        if (changes->items[i].part == AL_PART_STATE)
-            continue;
-        if (named++ < LISTED_MAX)
-            add_change(repo, &changes->items[i], out);
-        else
-            more++;
+        const struct al_difference *change = &changes->items[i];
+
+        /* Of an operation in progress the last line tells. */
+        if (change->part == AL_PART_STATE && !al_gitdir_is_setting(change->name))
+            operation |= !al_difference_is_note(change);
+        else if (named++ < LISTED_MAX)
+            add_change(repo, change, out);
     }
-    if (more)
-        al_str_addf(out, "  and %s more\n", al_counted(more, NULL, NULL).text);
+    if (named > LISTED_MAX)
+        al_str_addf(out, "  and %s more\n", al_counted(named - LISTED_MAX, NULL, NULL).text);
+    return named || operation;
 }
 
 #define LEFT "Left as they are, since "
@@ -97,8 +101,7 @@ static void describe(const struct al_call *call, const struct undo_args *args,
             al_str_addf(out, "%s%s", i ? "; " : "", rollback->calls.items[i]);
         al_str_addc(out, '\n');
     }
-    add_changes(al_call_repo(call), &rollback->changes, out);
-    if (!rollback->changes.count && !rollback->settings.count)
+    if (!add_changes(al_call_repo(call), &rollback->changes, out) && !rollback->settings.count)
         al_str_adds(out, "  nothing: it is as it was before\n");
     al_outcome_add_list(LEFT "no checkpoint has them: ", &rollback->kept, 1000, out);
     al_outcome_add_list(LEFT "no checkpoint has what they were: ", &rollback->lacking, 1000, out);
@@ -149,11 +152,13 @@ static int refuse(const struct al_rollback *rollback, struct al_error *err)
         return al_failure_set(err, "Move them away first.",
                               "These files are in the way, and no checkpoint has them: %s",
                               list.buf);
-    return al_failure_set(err,
-                          "git_undo keeps that; git_revert takes a commit back with a new one. A "
-                          "user can go back all the same with 'airlock rollback --force'.",
-                          "Changed since, not by a call of this session, and it would be lost: %s",
-                          list.buf);
+    return al_failure_set(
+        err,
+        "git_undo keeps that; git_revert takes a commit back with a new one. A "
+        "user can go back all the same with 'airlock rollback --force'.",
+        "Changed since, not by a call of this session in this working tree, and it "
+        "would be lost: %s",
+        list.buf);
 }
 
 static int roll_back(struct al_call *call, const struct undo_args *args, int64_t steps,
