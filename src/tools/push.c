@@ -405,20 +405,19 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
     const char *branch = al_call_resolved(call, "branch");
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     const struct al_push_options options = options_of(call, args);
+    const bool nothing = al_call_plan(call)->skips_approval;
     int r = al_transfer_find(call, &remote, err);
 
     if (r < 0)
         return r;
     al_transfer_accept(call, &remote, AL_PUSHES);
-    pushed->up_to_date = al_call_plan(call)->skips_approval;
-    for (size_t i = 0; r == 0 && !pushed->up_to_date && i < remote.push_urls.count; i++) {
+    pushed->up_to_date = nothing;
+    for (size_t i = 0; r == 0 && !nothing && i < remote.push_urls.count; i++) {
         const struct al_oid id = identify(call, remote.push_urls.items[i], branch);
 
         r = push_to(call, &remote, remote.push_urls.items[i], &options, pushed, err);
         if (r == 0 && !args->delete)
             al_noted_add(&pushed_before, &id);
-        if (pushed->up_to_date && i + 1 < remote.push_urls.count)
-            pushed->up_to_date = false;
     }
     if (r == 0 && sets_upstream(call, args))
         r = al_git_set_upstream(al_call_repo(call), branch, remote.name, err);

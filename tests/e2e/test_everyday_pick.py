@@ -91,6 +91,33 @@ class Pick(Case):
         self.assertEqual(self.out("rev-parse", "HEAD"), head)
         self.assertEqual(self.out("status", "--porcelain"), "A  own0.txt\nA  own1.txt\n")
 
+    def test_no_commit_conflicts(self):
+        """no_commit: after a conflict nothing is in progress that would commit, and it says what is left"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        self.git("checkout", "-q", "topic")
+        self.commit("last.txt", "x\n", "last")
+        self.git("checkout", "-q", "main")
+        self.commit("f.txt", text_with(at5="later"), "later")
+        before, head = self.snapshot(), self.out("rev-parse", "HEAD")
+        left = "The commits after that one were not applied"
+        for tool, commits, more in (("git_cherry_pick", ["main..topic"], True),
+                                    ("git_cherry_pick", ["topic~1"], False),
+                                    ("git_revert", ["HEAD~1"], False),
+                                    ("git_revert", ["HEAD~1", "HEAD"], True)):
+            with self.subTest(tool=tool, commits=commits):
+                server = everyday.Server(self)
+                text = server.ok(tool, {"commits": commits, "no_commit": True}).text
+                self.assertIn("git_conflicts resolves them; git_commit commits then.", text)
+                self.assertEqual(left in text, more)
+                for action in ("continue", "skip", "abort"):
+                    self.assertTrue(server.call("git_conflicts", {"action": action}).failed)
+                server.ok("git_conflicts", {"action": "resolve", "take": "theirs"})
+                self.assertEqual(self.out("rev-parse", "HEAD"), head)
+                self.assertEqual(self.out("status", "--porcelain"), "M  f.txt\n")
+                server.ok("git_undo", {"steps": 2})
+                server.close()
+                self.assertEqual(self.snapshot(), before)
+
     def test_nothing_left(self):
         """git_cherry_pick: what is there already is left out, and it says so"""
         ids = self.branches()

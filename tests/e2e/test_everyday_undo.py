@@ -220,8 +220,7 @@ class Undo(everyday.Case):
         self.server.says("git_restore", {"paths": ["f.txt"]})
         self.write("f.txt", "theirs\n")
         self.fails_with(self.server, "ExecutionFailed",
-                        "Changed since, not by a call of this session in this working tree, and it "
-                        "would be lost: f.txt")
+                        "Changed since, by no call of this session here, and would be lost: f.txt")
         self.write("f.txt", "".join(LINES))
         self.server.says("git_undo")
         self.assertEqual(self.text(), "mine\n")

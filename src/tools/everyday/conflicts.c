@@ -415,9 +415,8 @@ static int nothing_in_progress(struct al_call *call, const char *word, struct al
         return r;
     return al_failure_set(
         err,
-        conflicts.count ? "A stash entry that was applied into a conflict is no operation: "
-                          "git_conflicts with action resolve settles it, git_undo undoes it, "
-                          "and the entry is still there."
+        conflicts.count ? "What was applied is no operation: git_conflicts with action resolve "
+                          "settles its conflicts, git_undo undoes it; a stash entry is still there."
         : waiting       ? "git_conflicts with action continue restores what waits."
         : bisected      ? "A bisect is: " AL_BISECT_NEXT "."
                         : "There are no conflicts either, so there is nothing to do.",

@@ -680,6 +680,9 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
                     : is_revert(call) ? "revert"
                                       : "cherry-pick",
                     attempt->lines.buf);
+        if (attempt->work->no_commit &&
+            attempt->work->replayed.commits.count + 1 < attempt->work->nsteps)
+            al_str_adds(text, "The commits after that one were not applied\n");
         add_moved(attempt->work, "When it is done, these branches follow: ", text);
         return al_outcome_stopped(call, result, err);
     }

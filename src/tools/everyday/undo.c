@@ -152,13 +152,11 @@ static int refuse(const struct al_rollback *rollback, struct al_error *err)
         return al_failure_set(err, "Move them away first.",
                               "These files are in the way, and no checkpoint has them: %s",
                               list.buf);
-    return al_failure_set(
-        err,
-        "git_undo keeps that; git_revert takes a commit back with a new one. A "
-        "user can go back all the same with 'airlock rollback --force'.",
-        "Changed since, not by a call of this session in this working tree, and it "
-        "would be lost: %s",
-        list.buf);
+    return al_failure_set(err,
+                          "git_undo keeps that; git_revert takes a commit back with a new one. A "
+                          "user can go back all the same with 'airlock rollback --force'.",
+                          "Changed since, by no call of this session here, and would be lost: %s",
+                          list.buf);
 }
 
 static int roll_back(struct al_call *call, const struct undo_args *args, int64_t steps,

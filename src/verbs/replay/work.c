@@ -643,25 +643,21 @@ int al_replay_work_rebase(const struct al_repo *repo, struct al_replay_work *wor
 static int check_programs(const struct al_repo *repo, const struct al_replay_work *work,
                           struct al_error *err)
 {
+    const bool reverts = work->kind == AL_WORK_REVERT;
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
+    int r = 0;
 
-    for (size_t i = 0; i < work->nsteps; i++) {
+    for (size_t i = 0; r == 0 && i < work->nsteps; i++) {
         const struct al_replay_step *step = &work->steps[i];
         al_auto(al_freep) char *parent =
             al_asprintf("%s^%u", step->commit, step->mainline ? step->mainline : 1);
         al_auto(al_freep) char *oid = NULL;
-        int r = 0;
 
-        if (work->kind == AL_WORK_REVERT)
+        if (reverts)
             r = al_git_find_object(repo, parent, "commit", &oid, err);
-        if (r < 0)
-            return r;
-        if (work->kind != AL_WORK_REVERT)
-            al_strv_add(&sides, step->commit);
-        else
-            al_strv_add(&sides, oid ? oid : al_git_empty_tree(repo));
+        al_strv_add(&sides, !reverts ? step->commit : oid ? oid : al_git_empty_tree(repo));
     }
-    return al_git_check_merge_programs(repo, work->head, &sides, err);
+    return r < 0 ? r : al_git_check_merge_programs(repo, work->head, &sides, err);
 }
 
 /* git's own command from the beginning; what came to nothing is left out, as it was in memory. */
@@ -669,15 +665,17 @@ static int run_for_real(struct al_repo *repo, const struct al_replay_work *work,
                         struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command quit = AL_GIT_COMMAND_INIT;
     const struct al_strv *done = &work->replayed.commits;
+    const char *verb = work->kind == AL_WORK_REVERT ? "revert" : "cherry-pick";
     int r = check_programs(repo, work, err);
 
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* it may run git commit */
-    al_strv_adds(&command.argv, "git", work->kind == AL_WORK_REVERT ? "revert" : "cherry-pick",
-                 "--no-gpg-sign", "--no-rerere-autoupdate", "--no-edit", NULL);
+    al_strv_adds(&command.argv, "git", verb, "--no-gpg-sign", "--no-rerere-autoupdate", "--no-edit",
+                 NULL);
     if (work->no_commit)
         al_strv_add(&command.argv, "--no-commit");
     if (work->nsteps && work->steps[0].mainline)
@@ -685,11 +683,16 @@ static int run_for_real(struct al_repo *repo, const struct al_replay_work *work,
     for (size_t i = 0; i < work->nsteps; i++)
         if (i >= done->count || *done->items[i])
             al_strv_add(&command.argv, work->steps[i].commit);
-    return al_merge_bring(repo,
-                          &(struct al_merge_input){ .command = &command,
-                                                    .oid = work->steps[work->nsteps - 1].commit,
-                                                    .head = work->head },
-                          max_bytes, outcome, err);
+    r = al_merge_bring(repo,
+                       &(struct al_merge_input){ .command = &command,
+                                                 .oid = work->steps[work->nsteps - 1].commit,
+                                                 .head = work->head },
+                       max_bytes, outcome, err);
+    if (r < 0 || !work->no_commit || !outcome->conflicted)
+        return r;
+    /* What is only to be staged does not stay in progress: going on would commit it. */
+    al_strv_adds(&quit.argv, "git", verb, "--quit", NULL);
+    return al_git_write(&repo->at, &quit, 0, err);
 }
 
 /* The entry of the reflog, as git words it.  Caller frees. */
@@ -770,10 +773,8 @@ int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t 
         return 0;
     }
     r = al_replay_check_followers(repo, work, err);
-    if (r < 0)
-        return r;
-    if (!work->replayed.stopped)
-        return finish(repo, work, err);
+    if (r < 0 || !work->replayed.stopped)
+        return r < 0 ? r : finish(repo, work, err);
     r = check_no_overwrite(work, err);
     if (r == 0 && work->goes_along) /* git rebase wants no changes at all */
         r = al_uncommitted_set_aside(
