@@ -110,14 +110,12 @@ static void add_tree_line(const struct view *view, size_t i, struct al_str *out)
     const char *below = al_fs_beneath(view->place.dir, entry->path);
     /* Worktrees that airlock made have a name; others have a path only. */
     const char *name = below && *below && !strchr(below, '/') ? below : NULL;
-    al_auto(al_freep) char *path = al_text_sanitize_line(entry->path);
-    al_auto(al_freep) char *safe = name ? al_text_sanitize_line(name) : NULL;
 
-    al_str_addf(out, "%s%s  %s",
-                safe     ? safe
-                : i == 0 ? "(main)"
-                         : "(elsewhere)",
-                !strcmp(entry->path, at->top) ? " (this one)" : "", path);
+    al_place_addf(out, "%s%s  %s",
+                  name     ? name
+                  : i == 0 ? "(main)"
+                           : "(elsewhere)",
+                  !strcmp(entry->path, at->top) ? " (this one)" : "", entry->path);
     add_branch(view, entry, out);
     add_counts(entry, out);
     add_people(view, i, name, out);

@@ -216,6 +216,15 @@ class Pulls(github.Case):
         self.assertEqual(self.record()["effects"], ["reads", "uses_network"])
         self.assert_nothing_left()
 
+    def test_many_branches(self):
+        """more branches than are read: the first ones, and that there are more"""
+        oid = self.out("rev-parse", "main", cwd=self.far).strip()
+        (self.far / "packed-refs").write_text("# pack-refs with: peeled fully-peeled sorted \n" + "".join(
+            f"{oid} refs/heads/b{number:05}{'x' * 240}\n" for number in range(16000)), encoding="ascii")
+        result = self.ok("git_branches", {"target": self.TARGET})
+        self.assertEqual(result.value["structuredContent"]["branches"][0], "b00000" + "x" * 240)
+        self.assertTrue(result.meta["truncated"])
+
     def test_hostile_branches(self):
         """names that are none are left out"""
         self.git("branch", "a" * 8, "main", cwd=self.far)

@@ -442,16 +442,17 @@ static int list_branches(struct al_call *call, struct al_result *result, struct 
     al_auto(al_freep) char *head = is_remote(call, NULL) ? NULL : al_ref_read_head(&repo->at);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     size_t room = al_call_max_bytes(call);
+    bool is_cut = false;
     json_t *branches;
-    int r = is_remote(call, NULL)
-                ? al_mirror_branches(repo->mirror, &names, &result->truncated, err)
-                : al_git_read_refs(repo, &(struct al_refs_query){ .ids = true }, take_branch,
-                                   &names, err);
+    int r = is_remote(call, NULL) ? al_mirror_branches(repo->mirror, &names, &is_cut, err)
+                                  : al_git_read_refs(repo, &(struct al_refs_query){ .ids = true },
+                                                     take_branch, &names, err);
 
     if (r < 0)
         return r;
     al_result_set(result, "branches", branches = al_json_array());
     al_workflow_add_names(&names, branches, &room, &result->truncated);
+    result->truncated |= is_cut;
     if (head && al_starts_with(head, mark)) /* it need not exist */
         al_result_set(result, "current", al_json_string(head + strlen(mark)));
     return 0;
