@@ -430,10 +430,10 @@ static int check_branch(const struct al_repo *repo, const struct al_worktree_add
     bool exists = al_ref_exists(&repo->at, ref);
 
     if (options->start && exists)
-        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_EXISTS,
-                                 "A branch named '%s' exists already; leave create out to check it "
-                                 "out, or name another one",
-                                 safe);
+        return al_error_remedy(
+            al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_EXISTS,
+                              "A branch named '%s' exists already", safe),
+            err, "branch without create checks that one out; another name makes a new one.");
     if (!options->start && !exists)
         return al_error_about(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
                                                 "There is no branch '%s'; create makes one", safe),
