@@ -510,7 +510,8 @@ static int create(struct al_store *store, const struct al_checkpoint_reason *rea
                   char ret_id[AL_OID_TEXT], struct al_error *err)
 {
     struct al_pending_checkpoint *taken = al_calloc(1, sizeof(*taken));
-    int r;
+    /* A rollback cannot bring back a HEAD that is broken. */
+    int r = al_git_check_damage(store->repo, &(struct al_strv){ .items = NULL }, false, false, err);
 
     taken->store = store;
     taken->reason = *reason;
@@ -519,8 +520,9 @@ static int create(struct al_store *store, const struct al_checkpoint_reason *rea
     taken->top_fd = taken->git_fd = taken->common_fd = -1;
     taken->index = taken->stream = taken->ref_lines = taken->pieces = AL_STR_INIT;
     taken->files = AL_FILES_INIT;
-    r = al_location_open_all(&store->repo->at, &taken->top_fd, &taken->git_fd, &taken->common_fd,
-                             err);
+    if (r == 0)
+        r = al_location_open_all(&store->repo->at, &taken->top_fd, &taken->git_fd,
+                                 &taken->common_fd, err);
     if (r == 0)
         r = take(taken);
     if (r == 0 && reason->overwriting && reason->ret_missing) {

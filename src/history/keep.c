@@ -311,7 +311,6 @@ int al_keep_begin(struct al_store *store, const struct al_differences *refs,
 {
     struct al_keeping *keeping = *ret_keeping = al_calloc(1, sizeof(*keeping));
     al_auto(al_strv_clear) struct al_strv staying = AL_STRV_INIT;
-    int r = 0;
 
     *keeping = (struct al_keeping){ .store = store,
                                     .bare = store->bare,
@@ -326,9 +325,8 @@ int al_keep_begin(struct al_store *store, const struct al_differences *refs,
     if (!nothing_lost || find(files, "AIRLOCK_AUTOSTASH"))
         choose(keeping, refs, dropping);
     list_staying(keeping, &staying);
-    if (keeping->wanted.list.count)
-        r = begin_pack(keeping, &keeping->wanted.list, &staying, NULL);
-    return r;
+    return keeping->wanted.list.count ? begin_pack(keeping, &keeping->wanted.list, &staying, NULL)
+                                      : 0;
 }
 
 int al_keep_end(struct al_keeping *keeping, struct al_error *err)

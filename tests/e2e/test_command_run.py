@@ -645,6 +645,17 @@ class CommandRun(harness.Case):
         self.assertEqual(self.airlock("rollback", "--force")[1].count("git cannot read"), 4)
         self.assertEqual(self.everything(), there)
 
+    def test_damage_before(self):
+        """a HEAD that a rollback could not bring back stops what would change something; what was before comes back"""
+        there = self.everything()
+        self.airlock("run", "sh", "-c", "echo second >a.txt")
+        for head in "ref: refs/heads/main\nmore\n", "ref: refs/heads/main more\n", "0" * 40 + "\n":
+            with self.subTest(head=head):
+                self.write(".git/HEAD", head)
+                self.assertIn("git cannot read 'HEAD'", self.airlock("call", "git_add", "all=true", code=3)[1])
+        self.airlock("rollback", "--force")
+        self.assertEqual(self.everything(), there)
+
     def test_damage_locked(self):
         """a file that somebody else writes to at this moment is not moved away"""
         self.git("branch", "side")
