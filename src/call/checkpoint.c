@@ -13,6 +13,7 @@
 #include "git/command.h"
 #include "git/git_lock.h"
 #include "git/plumbing/bare.h"
+#include "git/plumbing/index_scan.h"
 #include "git/plumbing/snapshot.h"
 #include "git/refs.h"
 #include "git/repo/git.h"
@@ -23,6 +24,7 @@
 #include "history/rescue.h"
 #include "history/rollback.h"
 #include "history/worktree.h"
+#include "verbs/worktree/submodules.h"
 
 /* The checkpoint after has its own time limit: without that checkpoint, the call's changes could
  * not be told from later ones. */
@@ -270,6 +272,36 @@ static int find_linked(struct al_call *call, struct al_error *err)
     return 0;
 }
 
+/* Whether there is no such thing.  Of a directory the name may end with a slash; a file or a link
+ * may be in its place by now. */
+static bool is_missing(int top_fd, const char *name)
+{
+    const bool is_dir = al_ends_with(name, "/");
+    al_auto(al_freep) char *path = al_strndup(name, strlen(name) - is_dir);
+    struct stat st;
+
+    if (fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT || errno == ENOTDIR;
+    return is_dir && !S_ISDIR(st.st_mode);
+}
+
+/* Add the git directories of submodules, as absolute paths, if the call tells what it changed. */
+static void add_submodules(struct al_call *call)
+{
+    al_auto(al_worktree_submodules_clear) struct al_worktree_submodules all =
+        AL_WORKTREE_SUBMODULES_INIT;
+    al_auto(al_strv_clear) struct al_strv unnamed = AL_STRV_INIT;
+
+    if (call->tool->tells_changes && al_repo_index_facts(&call->repo->at).gitlinks)
+        (void)al_worktree_list_submodules(call->repo, "", "", NULL, &all, &unnamed, NULL);
+    for (size_t i = 0; i < all.count; i++) {
+        al_auto(al_freep) char *dir = al_fs_join(call->repo->at.git_dir, all.items[i].dir);
+
+        if (!is_missing(AT_FDCWD, dir))
+            al_strv_add(&call->ignored, dir);
+    }
+}
+
 /* Begin to note what a program may remove or move, to name it then: a call goes on without. */
 static void begin_ignored(const struct al_call *call, struct al_beside *ret_beside)
 {
@@ -317,6 +349,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     al_strv_clear(&call->ignored);
     if (r == 0 && ignored.child)
         (void)al_snapshot_ignored_end(call->repo, &ignored, &call->ignored, NULL);
+    add_submodules(call);
     return r == 0 && call->knows_files && ret_missing->count && !call->tool->is_everyday
                ? keep_overwritten(call, ret_missing, err)
                : r;
@@ -534,19 +567,6 @@ static void note_half_done(struct al_call *call, const char *after, struct al_er
     al_differences_clear(&changes);
 }
 
-/* Of a directory that has only ignored files, the name ends with a slash; a file or a link may be
- * in its place by now. */
-static bool is_missing(int top_fd, const char *name)
-{
-    const bool is_dir = al_ends_with(name, "/");
-    al_auto(al_freep) char *path = al_strndup(name, strlen(name) - is_dir);
-    struct stat st;
-
-    if (fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT || errno == ENOTDIR;
-    return is_dir && !S_ISDIR(st.st_mode);
-}
-
 /* Say what a program changed.  Ignored files that are gone are not in the checkpoint. */
 static char *tell_changes(const struct al_call *call, const struct al_differences *changes)
 {
@@ -564,8 +584,10 @@ static char *tell_changes(const struct al_call *call, const struct al_difference
             al_strv_add(&gone, call->ignored.items[i]);
     if (!gone.count)
         return al_take(&words);
-    al_str_addf(&out, "%s%sremoved or moved, with no undo since ignored: ", words ? words : "",
-                words ? ", " : "");
+    al_str_addf(&out, "%s%sremoved or moved, with no undo since %s: ", words ? words : "",
+                words ? ", " : "",
+                *gone.items[gone.count - 1] == '/' ? "ignored, or the git directory of a submodule"
+                                                   : "ignored");
     al_text_add_list(&out, &gone, NAMED_MAX);
     al_log_warn("%s", out.buf + (words ? strlen(words) + 2 : 0));
     return al_str_detach(&out);

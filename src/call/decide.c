@@ -551,14 +551,6 @@ static char *describe_always_scope(const struct al_call *call)
                        call->tool->name, call->operation->name, *values ? " for " : "", values);
 }
 
-static int reject(struct al_call *call, const char *by, const char *reason, struct al_error *err)
-{
-    (void)record_decision(call, "rejected", by);
-    return al_error_set(err, AL_ERR_APPROVAL_DENIED,
-                        reason ? "Rejected: %s" : "Not approved, and nothing was done: %s",
-                        reason ? reason : call->summary);
-}
-
 static int apply_answer(struct al_call *call, const char *scope, const char *by,
                         const struct al_approval_answer *answer, struct al_error *err)
 {
@@ -577,8 +569,13 @@ static int apply_answer(struct al_call *call, const char *scope, const char *by,
                       "too many questions wait for an answer already. Nothing was done; make the "
                       "call again when some of them are answered.",
                       err);
-    if (answer->decision == AL_ANSWER_REJECT)
-        return reject(call, by, answer->reason, err);
+    if (answer->decision == AL_ANSWER_REJECT) {
+        (void)record_decision(call, "rejected", by);
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED,
+                            answer->reason ? "Rejected: %s"
+                                           : "Not approved, and nothing was done: %s",
+                            answer->reason ? answer->reason : call->summary);
+    }
     if (always)
         al_approvals_remember(call->session->approvals, call->tool->name, scope,
                               al_call_repository_path(call));

@@ -44,6 +44,7 @@ void al_defined_summarize(const struct al_defined_args *args, const char *server
 {
     al_auto(al_json_decrefp) json_t *clean = al_redact_json(args->arguments, NULL);
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+    bool is_long;
 
     al_str_adds(out, "Call ");
     add_title(args->tool->title, out);
@@ -54,12 +55,9 @@ void al_defined_summarize(const struct al_defined_args *args, const char *server
     }
     al_json_dump(clean, false, &json);
     al_str_adds(out, " with ");
-    if (json.len <= SUMMARY_MAX_BYTES) {
-        al_str_add(out, json.buf, json.len);
-        return;
-    }
-    al_str_add(out, json.buf, al_utf8_floor(json.buf, SUMMARY_MAX_BYTES));
-    al_str_adds(out, "…");
+    is_long = json.len > SUMMARY_MAX_BYTES;
+    al_str_add(out, json.buf, is_long ? al_utf8_floor(json.buf, SUMMARY_MAX_BYTES) : json.len);
+    al_str_adds(out, is_long ? "…" : "");
 }
 
 /* A string as it is; any other value as JSON, one member a line.  Caller frees. */

@@ -253,13 +253,13 @@ void al_call_trace_end(const struct al_call *call, const struct al_result *resul
           text[len] && text[len + 1] ? " ..." : "");
 }
 
-/* Safe text.  Caller frees. */
-static char *name_call(const json_t *call)
+/* What it was and when, as safe text.  Caller frees. */
+static char *name_call(const json_t *call, const char *time)
 {
     const char *tool = al_json_get_string(call, "tool");
     const char *agent = al_json_get_string(call, "agent");
-    al_auto(al_freep) char *words = al_asprintf("%s%s%s", tool ? tool : "a call",
-                                                agent ? " of agent " : "", agent ? agent : "");
+    al_auto(al_freep) char *words = al_asprintf(
+        "%s%s%s, %s", tool ? tool : "a call", agent ? " of agent " : "", agent ? agent : "", time);
 
     return al_text_sanitize_line(words);
 }
@@ -285,17 +285,11 @@ static void take_line(const char *text, size_t len, const char *const *tops, siz
     line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
     repository = al_journal_path(line, "repository");
     time = al_json_get_string(line, "time");
-    for (size_t i = 0; repository && time && i < ntops; i++) {
-        al_auto(al_freep) char *name = NULL;
-        al_auto(al_freep) char *when = NULL;
-
-        if (strcmp(repository, tops[i]) != 0)
-            continue;
-        name = name_call(line);
-        when = al_text_sanitize_line(time);
-        free(words[i]);
-        words[i] = al_asprintf("%s, %s", name, when);
-    }
+    for (size_t i = 0; repository && time && i < ntops; i++)
+        if (!strcmp(repository, tops[i])) {
+            free(words[i]);
+            words[i] = name_call(line, time);
+        }
 }
 
 void al_call_last_in(const struct al_call *call, const char *const *tops, size_t ntops,

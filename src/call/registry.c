@@ -43,15 +43,6 @@ struct al_listed_tool al_toolset_find_tool(const struct al_toolset_registry *reg
     return (struct al_listed_tool){ .tool = NULL };
 }
 
-static int unknown_toolset(const struct al_toolset_registry *all, const char *name,
-                           struct al_error *err)
-{
-    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
-    al_auto(al_freep) char *valid = al_toolset_names(all);
-
-    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown toolset '%s' (valid: %s)", safe, valid);
-}
-
 static void add_toolset(struct al_registry *registry, const struct al_toolset *toolset)
 {
     al_auto(al_str_clear) struct al_str taken = AL_STR_INIT;
@@ -83,8 +74,12 @@ int al_registry_fill(struct al_registry *registry, const struct al_toolset_regis
         const struct al_toolset *toolset = al_toolset_find(all, names->items[i]);
 
         if (!toolset || toolset->is_for_commands) {
+            al_auto(al_freep) char *safe = al_text_sanitize_line(names->items[i]);
+            al_auto(al_freep) char *valid = al_toolset_names(all);
+
             al_registry_clear(registry);
-            return unknown_toolset(all, names->items[i], err);
+            return al_error_set(err, AL_ERR_BAD_ARGS, "unknown toolset '%s' (valid: %s)", safe,
+                                valid);
         }
         if (!al_strv_contains(&(struct al_strv){ .items = names->items, .count = i },
                               names->items[i]))
@@ -102,10 +97,9 @@ void al_registry_clear(struct al_registry *registry)
 
 const struct al_listed_tool *al_registry_find(const struct al_registry *registry, const char *name)
 {
-    for (size_t i = 0; i < registry->count; i++) {
-        if (strcmp(registry->items[i].tool->name, name) == 0)
+    for (size_t i = 0; i < registry->count; i++)
+        if (!strcmp(registry->items[i].tool->name, name))
             return &registry->items[i];
-    }
     return NULL;
 }
 

@@ -177,12 +177,12 @@ static void add_members(const json_t *example, bool empty, json_t *properties, j
     }
 }
 
-static json_t *object_of(const json_t *example)
+static json_t *object_of(const json_t *example, bool is_form)
 {
-    json_t *schema = al_schema_typed("object"), *properties = al_json_object(),
-           *required = al_json_array();
+    json_t *schema = is_form ? al_json_object() : al_schema_typed("object"),
+           *properties = al_json_object(), *required = al_json_array();
 
-    add_members(example, false, properties, required);
+    add_members(example, is_form, properties, required);
     al_json_set(schema, "properties", properties);
     al_json_set(schema, "required", required);
     return schema;
@@ -193,7 +193,7 @@ static json_t *schema_of(const json_t *example)
     json_t *schema;
 
     if (json_is_object(example))
-        return object_of(example);
+        return object_of(example, false);
     if (json_is_string(example))
         return words_of(json_string_value(example));
     if (!json_is_array(example))
@@ -213,13 +213,8 @@ static json_t *one_of(const json_t *forms)
 
     json_array_foreach(forms, i, form)
     {
-        json_t *item = al_json_object(), *names = al_json_object(), *required = al_json_array();
-
         add_members(form, false, all, NULL);
-        add_members(form, true, names, required);
-        al_json_set(item, "properties", names);
-        al_json_set(item, "required", required);
-        al_json_append(any, item);
+        al_json_append(any, object_of(form, true));
     }
     al_json_set(schema, "properties", all);
     al_json_set(schema, "anyOf", any);

@@ -116,6 +116,25 @@ class CommandRun(harness.Case):
         self.assertEqual(self.airlock("run", "--", "sh", "-c", "rm -r out && ln -s . out")[1],
                          "airlock: warning: removed or moved, with no undo since ignored: out/\n")
 
+    def test_submodules(self):
+        """the git directory of a submodule is in no checkpoint: what removes it says so, and only then"""
+        self.git("init", "-q", "lib")
+        self.git("-C", "lib", "commit", "-q", "--allow-empty", "-m", "lib")
+        for name in ("sub", "libs/deep"):
+            self.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--name", name,
+                     str(self.root / "lib"), name)
+        self.git("commit", "-qm", "sub")
+        self.write(".git/info/exclude", "*.o\n")
+        self.write("a.o", "x\n")
+        self.assertEqual(self.airlock("run", "--", "rm", "-rf", "sub")[1], "")
+        gone = f"removed or moved, with no undo since ignored, or the git directory of a submodule: {self.root}/.git/modules/libs/deep"
+        self.assertEqual(self.airlock("run", "--", "rm", "-r", ".git/modules/libs/deep")[1], f"airlock: warning: {gone}\n")
+        self.assertTrue(self.log()[-1]["changes"].endswith(gone))
+        self.assertEqual(self.airlock("run", "--", "rm", "-r", "a.o", ".git/modules")[1],
+                         "airlock: warning: removed or moved, with no undo since ignored, or the git directory of a submodule: "
+                         f"a.o, {self.root}/.git/modules/sub\n")
+        self.assertEqual(self.airlock("run", "--", "rm", "-r", "lib")[1], "")
+
     def test_few_files(self):
         """a limit of 256 open files is enough, however many files are ignored"""
         self.write(".gitignore", "*.o\n")
