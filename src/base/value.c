@@ -182,15 +182,28 @@ static int next_event(struct reader *reader, yaml_event_t *ret_event)
 static bool is_number(const char *text)
 {
     static const char *const special[] = { ".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN", NULL };
-    const bool is_octal = al_starts_with(text, "0o");
-    const char *at = is_octal ? text + 2 : text + (*text == '-' || *text == '+');
-    char *end = NULL;
+    const char *at = text + (*text == '-' || *text == '+');
+    size_t digits = strspn(at, "0123456789");
 
-    if (is_octal)
-        (void)strtoull(at, &end, 8);
-    else if (strspn(at, ".0123456789"))
-        (void)strtod(text, &end);
-    return is_one_of(at, special) || (end > at && !*end);
+    if (is_one_of(at, special))
+        return true;
+    if (al_starts_with(text, "0x") || al_starts_with(text, "0o")) {
+        const char *allowed = text[1] == 'x' ? "0123456789abcdefABCDEF" : "01234567";
+
+        return text[2] && !text[2 + strspn(text + 2, allowed)];
+    }
+    at += digits;
+    if (*at == '.') {
+        size_t more = strspn(++at, "0123456789");
+
+        digits += more;
+        at += more;
+    }
+    if (digits && (*at == 'e' || *at == 'E')) {
+        at += 1 + (at[1] == '-' || at[1] == '+');
+        return *at && !at[strspn(at, "0123456789")];
+    }
+    return digits && !*at;
 }
 
 /* The core schema of YAML 1.2.  Quotes make a string of anything. */
