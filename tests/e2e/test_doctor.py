@@ -172,6 +172,14 @@ class Repository(Program):
         self.assertEqual(found["level"], "missing")
         self.assert_calls(False, broken)
 
+    def test_damage(self):
+        """a HEAD that git cannot read is told, with the command that mends it"""
+        self.assertNotIn("damage", self.found(self.root))
+        (self.root / ".git/HEAD").write_text("trash\n")
+        found = self.found(self.root)["damage"]
+        self.assertEqual(found["level"], "missing")
+        self.assertIn("git cannot read 'HEAD' of the git directory; 'airlock rollback --force'", found["state"])
+
 
 class Serve(Repository):
     """What `[serve]` says of a server over HTTP."""

@@ -13,6 +13,7 @@
 #include "git/git_lock.h"
 #include "git/location.h"
 #include "git/plumbing/filters.h"
+#include "git/plumbing/snapshot.h"
 #include "git/repo/repo.h"
 #include "git/vet/vet.h"
 #include "guard/root.h"
@@ -194,6 +195,9 @@ static void check_repository(struct al_findings *findings, const struct al_setup
     al_finding_add(findings, "owner", AL_FINE, NULL, "%s",
                    al_location_is_owned(&repo->at) ? "you"
                                                    : "another user; safe.directory lists it");
+    if (al_git_check_damage(repo, &AL_STRV_INIT, true, false, &err) < 0)
+        al_finding_add(findings, "damage", AL_MISSING, "Until then every call that changes fails.",
+                       "%s", err.message);
     add_skipped_programs(findings, repo);
     add_locks(findings, repo);
     al_repo_free(repo);

@@ -200,8 +200,9 @@ static int tell_possible(struct al_call *call, const struct undo_args *args, str
     if (possible && err) {
         al_auto(al_freep) char *message = al_take(&err->message);
 
-        err->message = al_asprintf("%s. The last %s can be undone: steps %" PRId64, message,
-                                   al_counted((size_t)possible, "call", "calls").text, possible);
+        err->message = al_asprintf(
+            "%s. The last %s can be undone: steps %" PRId64, message,
+            possible > 1 ? al_counted((size_t)possible, "", "calls").text : "call", possible);
     }
     return AL_ERR_EXECUTION;
 }
