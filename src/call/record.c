@@ -186,7 +186,7 @@ al_printf(2, 3) static void trace(const struct al_call *call, const char *fmt, .
     call->session->trace(safe);
 }
 
-/* What the call is about, or `checked`, why it may run: in the tool's own words if it has some. */
+/* The words for a call, or with `checked` for why it may run: the tool's own if it has some. */
 static void trace_words(const struct al_call *call, bool checked)
 {
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
@@ -253,7 +253,7 @@ void al_call_trace_end(const struct al_call *call, const struct al_result *resul
           text[len] && text[len + 1] ? " ..." : "");
 }
 
-/* What it was and when, as safe text.  Caller frees. */
+/* The tool, the agent and the time of a call, as safe text.  Caller frees. */
 static char *name_call(const json_t *call, const char *time)
 {
     const char *tool = al_json_get_string(call, "tool");

@@ -15,7 +15,7 @@ struct al_vetting;
 
 #define AL_VETTINGS_KEPT 16
 
-/** What a layer is made with.  The strings and `forbidden` are copied; all else is borrowed and
+/** The options of a layer.  The strings and `forbidden` are copied; all else is borrowed and
  * outlives the layer. */
 struct al_git_options {
     const char *program;          /**< git's canonical path, NULL when there is none */

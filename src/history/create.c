@@ -511,7 +511,7 @@ static int create(struct al_store *store, const struct al_checkpoint_reason *rea
 {
     struct al_pending_checkpoint *taken = al_calloc(1, sizeof(*taken));
     /* A rollback cannot bring back a HEAD that is broken. */
-    int r = al_git_check_damage(store->repo, &(struct al_strv){ .items = NULL }, false, false, err);
+    int r = al_git_check_damage(store->repo, &AL_STRV_INIT, false, false, err);
 
     taken->store = store;
     taken->reason = *reason;

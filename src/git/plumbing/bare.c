@@ -202,6 +202,23 @@ int al_git_find_objects(const struct al_location *at, const struct al_strv *name
     return r;
 }
 
+void al_bare_pack_command(struct al_git_command *command, const struct al_str *lines,
+                          bool reachable)
+{
+    command->input = lines ? lines->buf : NULL;
+    command->input_len = lines ? lines->len : 0;
+    command->class = AL_GIT_WRITE;
+    command->borrows = lines != NULL;
+    al_strv_adds(&command->argv, "git", "pack-objects", "-q", "--non-empty", NULL);
+    /* Missing objects were lost before, or never downloaded; the others are still packed.  Existing
+     * deltas are reused; the search for new ones would take the time of a call. */
+    if (reachable)
+        al_strv_adds(&command->argv, "--revs", "--missing=allow-any", "--window=0", NULL);
+    if (!lines)
+        al_strv_adds(&command->argv, "--all", "--honor-pack-keep", NULL);
+    al_strv_add(&command->argv, "objects/pack/pack");
+}
+
 int al_bare_pack(const struct al_location *at, const struct al_str *lines, bool reachable,
                  char **ret_hash, struct al_error *err)
 {
@@ -209,18 +226,7 @@ int al_bare_pack(const struct al_location *at, const struct al_str *lines, bool 
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
     int r;
 
-    command.input = lines ? lines->buf : NULL;
-    command.input_len = lines ? lines->len : 0;
-    command.class = AL_GIT_WRITE;
-    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", NULL);
-    /* Missing objects were lost before, or never downloaded; the others are still packed. */
-    if (reachable)
-        al_strv_adds(&command.argv, "--revs", "--missing=allow-any", NULL);
-    /* Existing deltas are reused; the search for new ones would take the time of a call. */
-    if (!lines)
-        al_strv_adds(&command.argv, "--all", "--honor-pack-keep", "--window=0", NULL);
-    al_strv_add(&command.argv, "objects/pack/pack");
-    command.borrows = lines != NULL;
+    al_bare_pack_command(&command, lines, reachable);
     r = al_git_read(at, &command, al_git_sink(&output), err);
     if (r < 0)
         return r;

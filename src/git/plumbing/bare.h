@@ -66,6 +66,11 @@ int al_git_find_objects(const struct al_location *at, const struct al_strv *name
 int al_bare_pack(const struct al_location *at, const struct al_str *lines, bool reachable,
                  char **ret_hash, struct al_error *err);
 
+/** Build the command that al_bare_pack() runs, for a caller that works beside it.  `lines` is
+ * borrowed until it has started. */
+void al_bare_pack_command(struct al_git_command *command, const struct al_str *lines,
+                          bool reachable);
+
 /** List the files of a tree recursively, or those below some paths, which end with NULL: "<mode> SP
  * blob SP <oid> TAB <path>" NUL each. */
 int al_bare_list_tree(const struct al_location *at, const char *treeish, const char *const *paths,

@@ -251,12 +251,7 @@ int al_snapshot_pack_begin(const struct al_location *at, const struct al_str *li
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    command.class = AL_GIT_WRITE;
-    command.borrows = true;
-    al_git_command_feed(&command, lines);
-    /* Missing objects were lost before, or never downloaded; the others are still packed. */
-    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", "--revs",
-                 "--missing=allow-any", "--window=0", "objects/pack/pack", NULL);
+    al_bare_pack_command(&command, lines, true);
     return begin_beside(at, &command, false, ret_beside, err);
 }
 

@@ -165,7 +165,7 @@ static void keep_options(struct al_git *git, const struct al_git_options *option
         }
 }
 
-/* What follows from the options. */
+/* The paths, variables and the confinement that the options lead to. */
 static void find_rest(struct al_git *git, const struct al_git_options *options)
 {
     const int abi = al_confine_abi();

@@ -690,7 +690,7 @@ static int run_for_real(struct al_repo *repo, const struct al_replay_work *work,
                        max_bytes, outcome, err);
     if (r < 0 || !work->no_commit || !outcome->conflicted)
         return r;
-    /* What is only to be staged does not stay in progress: going on would commit it. */
+    /* A commit that is only staged does not stay in progress: going on would commit it. */
     al_strv_adds(&quit.argv, "git", verb, "--quit", NULL);
     return al_git_write(&repo->at, &quit, 0, err);
 }

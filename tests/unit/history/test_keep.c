@@ -304,7 +304,7 @@ static void lives_with_a_stash_that_is_broken(void **state)
     take(s, NULL);
 }
 
-/* What git cannot find is given up; what it was not asked for is not. */
+/* A commit that git cannot find is given up; one that it was not asked for is not. */
 static void tells_a_git_that_did_not_start_from_one_that_failed(void **state)
 {
     struct saver *s = *state;
